@@ -9,7 +9,7 @@ SWIFT_SOURCES := Package.swift Sources Tests docs/samples
 # Frame pointers would cost a hit one instruction in twenty (docs/performance-notes.md).
 RELEASE := -c release --static-swift-stdlib --omit-frame-pointers
 
-.PHONY: help setup run release test test-busy test-long format lint docs map symbols bench bench-peers tsan asan clean
+.PHONY: help setup run release deb dist test test-busy test-long format lint docs map symbols bench bench-peers tsan asan clean
 
 help: ## Says what there is to make
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -22,6 +22,12 @@ run: release ## Builds the release and serves on 127.0.0.1:3180 (LISTEN=HOST:POR
 
 release: setup ## Builds the release binary
 	swift build $(RELEASE) --product larder
+
+deb: release ## Makes a Debian package in .build/packages
+	scripts/package.py deb --larder "$$(swift build $(RELEASE) --show-bin-path)/larder"
+
+dist: release ## Makes a .tar.gz for other systems in .build/packages
+	scripts/package.py dist --larder "$$(swift build $(RELEASE) --show-bin-path)/larder"
 
 test: ## Runs every test
 	scripts/setup.sh --test

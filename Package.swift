@@ -57,6 +57,7 @@ let package = Package(
         // Layer 0
         module("HTTPMessage", uses: []),
         module("TextCoding", uses: []),
+        module("Metrics", uses: []),
         // Layer 1
         module("HTTPWire", uses: ["HTTPMessage"]),
         module(
@@ -84,7 +85,10 @@ let package = Package(
         module("Reachability", uses: ["EventLoop", "CLinux"]),
         module(
             "UpstreamTransport",
-            uses: ["HTTPMessage", "HTTPWire", "HTTPCaching", "ServerTrust", "TLSChannel", "EventLoop", "CCurl", "CLinux"]),
+            uses: [
+                "HTTPMessage", "HTTPWire", "HTTP2Wire", "HTTPCaching", "ServerTrust", "TLSChannel", "EventLoop", "CCurl",
+                "CLinux",
+            ]),
         module(
             "HTTPSession",
             uses: [
@@ -119,14 +123,14 @@ let package = Package(
                 "TLSChannel",
                 "CertificateAuthority", "ClientPasswords", "EventLoop", "UpstreamTransport", "ResponseStore", "Reachability",
                 "Snapshots",
-                "ProxyCore", "AccessLog", "Recordings", "BodyTransforms", "SharedFetches",
+                "ProxyCore", "AccessLog", "Recordings", "BodyTransforms", "SharedFetches", "Metrics",
                 "CLinux",
             ]),
         module(
             "ProxyAdmin",
             uses: [
-                "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "ProxyPolicy", "EventLoop", "ResponseStore", "ProxyCore",
-                "ProxyServer", "CLinux",
+                "HTTPMessage", "TextCoding", "Metrics", "HTTPWire", "HTTPCaching", "ProxyPolicy", "EventLoop", "ResponseStore",
+                "ProxyCore", "ProxyServer", "CLinux",
             ]),
         // Layer 5
         module("CommandSupport", uses: ["HTTPMessage", "ProxyPolicy", "ServerTrust"]),
@@ -185,7 +189,7 @@ let package = Package(
             path: "docs/samples/newest", swiftSettings: swift),
 
         .target(
-            name: "TestSupport", dependencies: ["HTTPMessage", "ServerTrust", "EventLoop", "CLinux", "COpenSSL"],
+            name: "TestSupport", dependencies: ["HTTPMessage", "HTTP2Wire", "ServerTrust", "EventLoop", "CLinux", "COpenSSL"],
             path: "Tests/Support",
             swiftSettings: swift
         ),
@@ -224,6 +228,7 @@ let package = Package(
             path: "Tests/Fuzz/Targets", swiftSettings: swift),
         .testTarget(name: "FuzzReplayTests", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Replay", swiftSettings: swift),
         tests(of: "HTTPMessage"),
+        tests(of: "Metrics"),
         tests(of: "HTTPWire", uses: ["HTTPMessage", "FuzzTargets"]),
         tests(of: "HTTP2Wire", uses: ["HTTPMessage"]),
         tests(of: "HTTPCaching", uses: ["HTTPMessage"]),
@@ -239,11 +244,12 @@ let package = Package(
         tests(of: "Reachability", uses: ["EventLoop", "CLinux"]),
         tests(
             of: "UpstreamTransport",
-            uses: ["HTTPMessage", "HTTPWire", "ServerTrust", "EventLoop", "CLinux"]),
+            uses: ["HTTPMessage", "HTTPWire", "HTTP2Wire", "ServerTrust", "EventLoop", "CLinux"]),
         tests(
             of: "HTTPSession",
             uses: [
-                "HTTPMessage", "HTTPWire", "HTTPCaching", "HTTPSerialization", "ServerTrust", "EventLoop", "ResponseStore",
+                "HTTPMessage", "HTTPWire", "HTTP2Wire", "HTTPCaching", "HTTPSerialization", "ServerTrust", "EventLoop",
+                "ResponseStore",
                 "CLinux", "newest",
             ]),
         tests(
@@ -275,7 +281,7 @@ let package = Package(
         tests(
             of: "PinTools", uses: ["ProxyPolicy", "ServerTrust", "CommandSupport", "LarderSettings"]),
         tests(of: "CommandEnvironment", uses: ["CLinux"]),
-        tests(of: "Downloads", uses: ["HTTPMessage", "EventLoop", "HTTPSession"]),
+        tests(of: "Downloads", uses: ["HTTPMessage", "EventLoop", "HTTPSession", "CommandSupport"]),
         tests(
             of: "LarderCLI",
             uses: [

@@ -160,18 +160,21 @@ def comments():
 
 
 def passages():
-    """Each sentence, list item and table row of the documentation, outside code: its kind, path, line and text."""
+    """Each sentence, list item and table row of the documentation, outside code and HTML comments: its kind, path, line and text."""
     for file in [ROOT / "README.md", ROOT / "CHANGELOG.md"] + sorted((ROOT / "docs").rglob("*.md")):
-        path, is_code, block, start = str(file.relative_to(ROOT)), False, [], 0
+        path, is_code, is_comment, block, start = str(file.relative_to(ROOT)), False, False, [], 0
         for number, line in enumerate(file.read_text().split("\n") + [""], 1):
             stripped = line.strip()
-            begins = not stripped or re.match(r"([-*|#>]|\d+\.)\s?|```", stripped)
+            is_comment = is_comment or (not is_code and stripped.startswith("<!--"))
+            begins = not stripped or is_comment or re.match(r"([-*|#>]|\d+\.)\s?|```", stripped)
             if begins and block:
                 for sentence in re.split(r"(?<=[.!?])\s+(?=[A-Z`*\[])", " ".join(block)):
                     if is_sentence(sentence):
                         yield "doc", path, start, sentence
                 block = []
-            if stripped.startswith("```"):
+            if is_comment:
+                is_comment = "-->" not in stripped
+            elif stripped.startswith("```"):
                 is_code = not is_code
             elif stripped and not is_code and not re.fullmatch(r"[|:\- ]+", stripped):
                 if not block:

@@ -1,11 +1,11 @@
 import HTTPMessage
 
-/// Complete log lines, as a loop writes them and the writer takes them, in reused storage.
+/// Complete log lines in reused storage, which a loop writes and the writer takes.
 struct AccessLines: Sendable {
     private(set) var bytes: [UInt8] = []
     private var clock = LogClock()
 
-    /// The maximum number of bytes between two visits of the writer; the line that exceeds it is the last.
+    /// The limit on the bytes between two visits of the writer. The line that exceeds it is still accepted, and is the last.
     static let byteLimit = 1024 * 1024
 
     var isEmpty: Bool { bytes.isEmpty }

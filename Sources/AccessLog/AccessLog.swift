@@ -8,7 +8,7 @@ package final class AccessLog: Sendable {
     package enum Format: String, Sendable, CaseIterable { case ndjson, squid, combined }
 
     package struct Configuration: Sendable {
-        /// A file, or `-` for standard output.
+        /// The path of a file, or `-` for standard output.
         package var path: String
         package var format: Format
         package var includesQuery: Bool
@@ -54,7 +54,7 @@ package final class AccessLog: Sendable {
         includesQuery = configuration.includesQuery
     }
 
-    /// Creates a buffer for one loop (or one thread), to be created once and kept.
+    /// Creates a buffer for one loop or thread, which creates it once and keeps it.
     package func makeBuffer() -> AccessLogBuffer {
         let buffer = AccessLogBuffer(wakeup: wakeup, format: format, isOff: thread == nil, includesQuery: includesQuery)
         if thread != nil { buffers.add(buffer) }
@@ -64,7 +64,7 @@ package final class AccessLog: Sendable {
     /// The number of requests that were not logged because a buffer was full or the file could not be written.
     package var droppedCount: UInt64 { wakeup.droppedCount }
 
-    /// Reopens the file under its name after it was moved. Lines appended before may go to either file.
+    /// Opens the path again after the file was moved. Lines that were appended before may go to either file.
     package func reopen() { wakeup.request(.reopen) }
 
     /// How long `close` waits for a pipe that is not read.

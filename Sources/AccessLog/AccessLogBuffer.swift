@@ -10,7 +10,7 @@ package final class AccessLogBuffer: Sendable {
     private let lines: Guarded<AccessLines>
     private let wakeup: AccessLogWakeup
     private let format: AccessLog.Format
-    /// Whether nothing is written: the caller can skip making a record.
+    /// Whether the log is off. The caller then need not make a record.
     package let isOff: Bool
     package let includesQuery: Bool
 
@@ -47,7 +47,7 @@ package final class AccessLogBuffer: Sendable {
 
     private static let referrerName = Array("referer".utf8)
 
-    /// The same for texts from elsewhere. The query of the URL is omitted if the settings say so.
+    /// Writes a line from texts that need not be those of heads. The query of the URL is omitted if the settings say so.
     @inline(__always)
     func append(
         _ record: AccessRecord, method: Span<UInt8>, url: Span<UInt8>, referrer: Span<UInt8> = Span(),
@@ -55,7 +55,7 @@ package final class AccessLogBuffer: Sendable {
         serverKey: Span<UInt8> = Span(), members: Span<UInt8> = Span(), user: Span<UInt8> = Span()
     ) {
         if isOff { return }
-        // A referrer is a URL too.
+        // A referrer is a URL too, so its query is omitted as well.
         let texts = AccessTexts(
             method: method, url: includesQuery ? url : url.extracting(first: url.lengthBeforeQuery),
             referrer: referrer.extracting(
@@ -76,7 +76,7 @@ package final class AccessLogBuffer: Sendable {
     /// Whether the format has members for certificate chains and recordings.
     package var tellsMembers: Bool { if case .ndjson = format { !isOff } else { false } }
 
-    /// Swaps the lines for empty storage. For the writer.
+    /// Swaps the lines for empty storage. Called by the writer.
     func take(_ empty: inout AccessLines) {
         lines.withLock { swap(&$0, &empty) }
     }

@@ -16,10 +16,11 @@ struct AccessLogFile: ~Copyable {
 
     static func open(_ path: String) throws(SystemError) -> Int32 {
         if path == "-" { return STDOUT_FILENO }
-        // URLs show what people do: readable for the owner only. A pipe without a reader is an error, and `open` does not wait for one.
+        // The file is readable only by its owner, because URLs reveal what people do. A pipe without a reader is an error, and `open` does
+        // not wait for one.
         let descriptor = Glibc.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o600)
         if descriptor < 0 { throw SystemError("open", code: errno) }
-        // If the descriptor stays non-blocking, `write` waits with poll.
+        // The descriptor should block from now on. If this fails, `write` waits with poll.
         _ = fcntl(descriptor, F_SETFL, O_APPEND)
         return descriptor
     }

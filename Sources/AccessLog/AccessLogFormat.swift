@@ -4,7 +4,7 @@ import ProxyCore
 /// Writes a record as a line. Whatever bytes a peer sends, a record is exactly one line and contains nothing that a terminal or JSON
 /// parser could misinterpret (T43).
 extension AccessLog.Format {
-    /// One byte of a text becomes at most six, and everything else fits into `fixedLength`.
+    /// Escaping turns one byte of a text into at most six bytes. The rest of a line fits into `fixedLength`.
     private static let textGrowth = 6
     private static let fixedLength = 1024
     /// The maximum length of a line in bytes.
@@ -82,6 +82,7 @@ extension AccessLog.Format {
                 line.append(",\"upstream_status\":")
                 line.append(decimal: UInt64(record.upstreamStatus))
             }
+            if record.upstreamVersion == .http2 { line.append(",\"upstream_version\":\"2.0\"") }
             line.append(",\"upstream_reused\":")
             line.append(record.reusedConnection ? "true" : "false")
             if !record.reusedConnection {
@@ -164,7 +165,7 @@ extension AccessLog.Format {
 }
 
 extension AccessRecord {
-    /// The corresponding result code of Squid's log.
+    /// The result code of Squid's log that corresponds to this record.
     var squidCode: StaticString {
         switch outcome {
         case .none, .local, .background: "NONE_NONE"

@@ -11,7 +11,7 @@ final class AccessLogWakeup: Sendable {
         case inTime
         /// A buffer is half full.
         case soon
-        /// A buffer was full.
+        /// A buffer was full, so lines were dropped.
         case dropped
     }
 
@@ -52,15 +52,15 @@ final class AccessLogWakeup: Sendable {
         wake()
     }
 
-    /// For the writer, after it was woken.
+    /// Takes the requests; called by the writer after it was woken.
     func takeFlags() -> Flags {
         var count: UInt64 = 0
-        // The counter is 0 if the wake-up was already consumed; nothing is lost then.
+        // The read fails if the counter is 0, because the wake-up was already consumed. Nothing is lost then.
         _ = read(descriptor, &count, 8)
         return Flags(rawValue: flags.exchange(0, ordering: .acquiring))
     }
 
-    /// For the writer, before it takes lines: from now on, a line appended to an empty buffer signals again.
+    /// Called by the writer before it takes lines: from now on, a line appended to an empty buffer signals again.
     func disarm() { isArmed.store(false, ordering: .sequentiallyConsistent) }
 
     private func wake() {

@@ -13,7 +13,7 @@ final class AccessLogWriter: EventHandler, TimerHandler {
     private var warnedDropCount: UInt64 = 0
     private var nextWarning: MonotonicTime
 
-    /// How long lines are collected before they are written: too short to notice with `tail -f`.
+    /// How long lines are collected before they are written. With `tail -f`, this delay is too short to notice.
     private static let gatherMilliseconds = 100
     private static let warningIntervalMilliseconds = 60_000
 
@@ -88,7 +88,7 @@ final class AccessLogWriter: EventHandler, TimerHandler {
     private func warnOfDrops() {
         let dropped = wakeup.droppedCount
         guard dropped > warnedDropCount, loop.now >= nextWarning else { return }
-        warn("the access log is too slow: \(dropped - warnedDropCount) requests were not logged")
+        warn("the access log cannot be written fast enough: \(dropped - warnedDropCount) requests were not logged")
         warnedDropCount = dropped
         nextWarning = loop.now.advanced(milliseconds: Self.warningIntervalMilliseconds)
     }

@@ -7,12 +7,12 @@ import UpstreamTransport
 package struct AccessRecord: Sendable {
     package var id: UInt64 = 0
     package var receivedAt = Timestamp(milliseconds: 0)
-    /// From the end of the request's head to the end of the exchange, which precedes the write of a short response.
+    /// The time from the end of the request's head to the end of the exchange, which precedes the write of a short response.
     package var durationMicroseconds: UInt64 = 0
     package var client = IPAddress(ipv4: 0)
     package var clientPort: UInt16 = 0
     package var version: HTTPVersion = .http11
-    /// The status sent to the client; 0 if the client left before.
+    /// The status sent to the client; 0 if the client disconnected before it was sent.
     package var status: UInt16 = 0
     /// The bytes sent to the client: heads and content, without chunk framing; for a tunnel, the bytes that it carried.
     package var bytesSent: UInt64 = 0
@@ -28,18 +28,18 @@ package struct AccessRecord: Sendable {
     package var isOffline = false
     /// Why a stored response could or could not be used, a word of `Cache-Status`. Empty if there was no lookup.
     package var reuse: StaticString = ""
-    /// `stored`, or why the response was not stored. Empty if that was not decided.
+    /// `stored`, or why the response was not stored. Empty if the exchange ended before this was decided.
     package var storage: StaticString = ""
     /// The result of a transform rule, and why the content was not transformed. Empty if no rule applies.
     package var transform: StaticString = ""
     package var transformReason: StaticString = ""
     /// The error, a word of `Fault`. Empty if there was none.
     package var error: StaticString = ""
-    /// A more specific reason, if there is one.
+    /// A more specific reason of the error. Empty if there is none.
     package var errorDetail: StaticString = ""
     /// Why the request would have been denied, in report mode; `allowed` for other requests.
     package var wouldDeny = DenialWord.allowed
-    /// The verdict of the shadow policy, where it differs.
+    /// The verdict of the shadow policy, if it differs from the active policy's.
     package var shadow: DenialWord?
     /// The result of CONNECT. Empty for other methods.
     package var connect: StaticString = ""
@@ -54,11 +54,13 @@ package struct AccessRecord: Sendable {
     package var upstream: IPAddress?
     package var upstreamPort: UInt16 = 0
     package var upstreamStatus: UInt16 = 0
+    package var upstreamVersion: HTTPVersion = .http11
     package var reusedConnection = false
     /// How often the body was interrupted at the origin and resumed.
     package var continuations: UInt8 = 0
     package var connectMicroseconds: UInt64 = 0
-    /// From the beginning of the exchange with the origin to the response's first byte, with waiting for a connection and connecting.
+    /// The time from the beginning of the exchange with the origin to the response's first byte. It includes waiting for a connection, and
+    /// connecting.
     package var firstByteMicroseconds: UInt64 = 0
 
     package init() {}

@@ -26,7 +26,7 @@ struct AccessTexts: ~Escapable {
         static let rule = 128
         static let serverKey = 64
         static let user = 255
-        /// The sum for the texts that are escaped.
+        /// The sum of the limits of all texts that are escaped.
         static let all = method + url + referrer + userAgent + contentType + rule + serverKey + user
     }
 

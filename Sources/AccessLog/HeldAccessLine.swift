@@ -1,7 +1,7 @@
 import HTTPMessage
 
-/// A log line that waits for data from another thread. It copies its texts from the heads, which the next request overwrites. It has
-/// only the texts of formats with members (`AccessLogBuffer.tellsMembers`).
+/// A log line that waits for data from another thread. It copies its texts from the heads, which the next request overwrites. It has only
+/// those texts that formats with members use (`AccessLogBuffer.tellsMembers`).
 package struct HeldAccessLine: Sendable {
     private let log: AccessLogBuffer
     private let record: AccessRecord

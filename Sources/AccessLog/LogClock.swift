@@ -11,7 +11,7 @@ struct LogClock: Sendable {
     /// Reserves capacity once, so that a new second does not allocate.
     mutating func reserve() { text.reserveCapacity(Self.textLimit) }
 
-    /// Times before 1970 count as its start. Each clock is for one format.
+    /// A time before 1970 is treated as the start of 1970. Each clock is for one format.
     mutating func advance(to time: Timestamp, for format: AccessLog.Format) {
         let time = Timestamp(milliseconds: max(0, time.milliseconds))
         millisecond = UInt64(time.milliseconds % 1000)
@@ -27,13 +27,13 @@ struct LogClock: Sendable {
         }
     }
 
-    /// `2026-11-21T09:08:07.006Z`
+    /// The time in the form `2026-11-21T09:08:07.006Z`.
     func writeRFC3339(into line: inout OutputSpan<UInt8>) {
         line.append(text.span)
         line.append(decimal: millisecond, digitCount: 3)
         line.append(UInt8(ascii: "Z"))
     }
 
-    /// `21/Nov/2026:09:08:07 +0000`
+    /// The time in the form `21/Nov/2026:09:08:07 +0000`.
     func writeCommon(into line: inout OutputSpan<UInt8>) { line.append(text.span) }
 }

@@ -13,7 +13,7 @@ extension OutputSpan<UInt8> {
         append(decimal: number)
     }
 
-    /// Milliseconds with three decimals.
+    /// Appends milliseconds with three decimals.
     @inline(__always)
     mutating func append(millisecondsOf microseconds: UInt64) {
         append(decimal: microseconds / 1000)
@@ -21,7 +21,7 @@ extension OutputSpan<UInt8> {
         append(decimal: microseconds % 1000, digitCount: 3)
     }
 
-    /// `127.0.0.1:80`, `[::1]:80`.
+    /// Appends an address with its port: `127.0.0.1:80`, `[::1]:80`.
     mutating func append(_ address: IPAddress, port: UInt16) {
         switch address.family {
         case .ipv4: address.write(into: &self)
@@ -36,8 +36,8 @@ extension OutputSpan<UInt8> {
 
     // MARK: JSON
 
-    /// Appends one of Larder's own words; omitted if empty.
-    /// - Parameter name: with the comma before it and the colon after it.
+    /// Appends a member with one of Larder's own words; appends nothing if the word is empty.
+    /// - Parameter name: the member's name, with the comma before it and the colon after it.
     @inline(__always)
     mutating func append(member name: StaticString, _ word: StaticString) {
         if word.utf8CodeUnitCount == 0 { return }
@@ -47,9 +47,9 @@ extension OutputSpan<UInt8> {
         append(ASCII.quote)
     }
 
-    /// Appends a text of a peer; omitted if empty. A byte outside printable ASCII is written as `\u00XX`, which is valid whatever the
-    /// bytes are and cannot change the direction of text in a terminal.
-    /// - Parameter name: with the comma before it and the colon after it.
+    /// Appends a member with a text of a peer; appends nothing if the text is empty. A byte outside printable ASCII is written as `\u00XX`:
+    /// the result is always valid, and cannot change the direction of text in a terminal.
+    /// - Parameter name: the member's name, with the comma before it and the colon after it.
     @inline(__always)
     @_lifetime(self: copy self)
     mutating func append(member name: StaticString, _ text: Span<UInt8>) {
@@ -78,7 +78,7 @@ extension OutputSpan<UInt8> {
         }
     }
 
-    /// Inside quotes: escapes `"` and `\`; other bytes outside printable ASCII become `\xXX`, as in web servers' logs.
+    /// Appends a text inside quotes: escapes `"` and `\`; other bytes outside printable ASCII become `\xXX`, as in web servers' logs.
     @_lifetime(self: copy self)
     mutating func append(quotedText text: Span<UInt8>) { append(text, escapedBehind: "\\x") }
 

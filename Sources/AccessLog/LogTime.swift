@@ -9,7 +9,7 @@ struct LogTime {
     let minute: UInt64
     let second: UInt64
 
-    /// Times before 1970 count as its start.
+    /// A time before 1970 is treated as the start of 1970.
     init(_ time: Timestamp) {
         let seconds = UInt64(max(0, time.seconds))
         hour = seconds / 3600 % 24
@@ -38,7 +38,7 @@ struct LogTime {
         output.append(UInt8(ascii: "."))
     }
 
-    /// `21/Nov/2026:09:08:07 +0000`
+    /// The time in the form `21/Nov/2026:09:08:07 +0000`.
     func writeCommon(into output: inout OutputSpan<UInt8>) {
         output.append(decimal: day, digitCount: 2)
         output.append(ASCII.slash)
@@ -77,7 +77,7 @@ struct LogTime {
 }
 
 extension Timestamp {
-    /// `2026-11-21T09:08:07.006Z`
+    /// The time in the form `2026-11-21T09:08:07.006Z`.
     package var rfc3339: String {
         var text: [UInt8] = []
         text.append(addingCapacity: 32) { text in

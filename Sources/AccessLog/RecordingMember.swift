@@ -12,7 +12,7 @@ package enum RecordingMember {
         static let layer = 64
         static let nearest = 512
         static let digest = 7 + 2 * SHA256Digest.count
-        /// Escaping turns one byte into up to six.
+        /// The limit on all members: escaping turns one byte of a text into up to six bytes.
         static let all = 64 + 6 * (layer + nearest + digest)
     }
 

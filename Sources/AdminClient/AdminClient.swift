@@ -21,7 +21,7 @@ package final class AdminClient {
         }
     }
 
-    /// `GET` returns what programs need to know to use this Larder as their proxy.
+    /// `GET` on this path returns the data that programs need to use this Larder as their proxy.
     package static let setUpPath = "/v1/clients"
 
     private let path: String
@@ -64,14 +64,14 @@ package final class AdminClient {
         try write(Array((request + "\r\n").utf8) + body)
         var input: [UInt8] = []
         let head = try readHead(&input)
-        // No time limit: some responses, such as a check of the whole store, take long and end only with the process that makes them.
+        // There is no time limit from here on: some responses, such as a check of the whole store, take long.
         limit(SO_RCVTIMEO, seconds: 0)
         let answered = head.status
         try readBody(of: head, to: method, &input) { take($0, answered) }
         return head.status
     }
 
-    /// The same, but returns the whole body as text.
+    /// Sends one request, and returns the status and the whole body of the response as text.
     package func send(_ method: String, _ target: String, body: [UInt8] = [], accept: String) throws(Failure) -> (Status, String)
     {
         var received: [UInt8] = []
@@ -94,7 +94,8 @@ package final class AdminClient {
                 Glibc.send(descriptor, $0.baseAddress! + sent, $0.count - sent, larder_msg_nosignal)
             }
             if count < 0, errno == EINTR { continue }
-            // A server that rejects a request early has sent its response before it closed.
+            // If the send fails, the response is read nevertheless: a server that rejects a request early sends its response before it
+            // closes.
             guard count > 0 else { return }
             sent += count
         }
@@ -148,7 +149,9 @@ package final class AdminClient {
         while true {
             let count = recv(descriptor, &bytes, bytes.count, 0)
             if count < 0, errno == EINTR { continue }
-            if count < 0 { throw .broken(path: path, reason: errno == EAGAIN ? "no response in time" : Self.lastError) }
+            if count < 0 {
+                throw .broken(path: path, reason: errno == EAGAIN ? "Larder did not respond in time" : Self.lastError)
+            }
             input += bytes[..<count]
             return count > 0
         }

@@ -10,18 +10,18 @@ import TextCoding
 /// The default name contains the port, so that one user can run several instances: `admin-3180.sock` for a Larder whose first listener
 /// has port 3180.
 package enum AdminSocketPath {
-    /// The result of a command's search.
+    /// The result of a command's search for the admin socket.
     package enum Found: Equatable {
         /// The admin socket is off, or there is no directory for it.
         case none
-        /// Whether a Larder listens there is not known yet.
+        /// The path of the socket. It is not known yet whether a Larder listens on it.
         case path(String)
         /// Several Larders are running, and the settings name none of them.
         case several([String])
     }
 
     /// The path for a Larder that is listening.
-    /// - Parameter port: that of its first listener, as bound.
+    /// - Parameter port: the port that its first listener is bound to.
     /// - Returns: an absolute path; `nil` if the admin socket is off, or there is no directory for it.
     package static func of(
         _ settings: LarderSettings, _ environment: [String: String], port: UInt16, isRoot: Bool = geteuid() == 0
@@ -41,7 +41,7 @@ package enum AdminSocketPath {
         _ settings: LarderSettings, _ environment: [String: String], isRoot: Bool = geteuid() == 0,
         answers: (String) -> Bool = { (try? AdminClient(path: $0)) != nil }
     ) -> Found {
-        // A port that the system chose is unknown.
+        // Port 0 lets the system choose a port, which is not known here.
         let named = settings.listen.first.flatMap { $0.port > 0 ? $0.port : nil } ?? ListenAddress.defaultPort
         guard let usual = of(settings, environment, port: named, isRoot: isRoot) else { return .none }
         guard settings.admin.socket == .auto, !answers(usual), let folder = folder(environment, isRoot: isRoot) else {
@@ -61,7 +61,7 @@ package enum AdminSocketPath {
         folder(environment, isRoot: isRoot).map { "\($0)/\(name(ofPort: port))" }
     }
 
-    /// Removes the sockets in the folder of this one whose processes have ended. A Larder that was killed leaves its socket there.
+    /// Removes the sockets in the folder of this socket whose processes have ended. A Larder that was killed leaves its socket there.
     package static func removeLeftOvers(beside path: String) {
         let folder = URL(filePath: path).deletingLastPathComponent().path
         for name in names(in: folder) where "\(folder)/\(name)" != path { AdminSocket.removeLeftOver("\(folder)/\(name)") }
@@ -77,7 +77,7 @@ package enum AdminSocketPath {
 
     private static func name(ofPort port: UInt16) -> String { "admin-\(port).sock" }
 
-    /// In order of their ports; last the name that Larder used before the name contained the port.
+    /// The names of the sockets in the order of their ports. The last is the name without a port that earlier versions used.
     private static func names(in folder: String) -> [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []  // there is no directory yet
         let ports = names.compactMap { name in

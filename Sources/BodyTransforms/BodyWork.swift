@@ -2,14 +2,14 @@ import HTTPMessage
 import HTTPSerialization
 import ProxyCore
 
-/// The work on an origin's gathered body, off the loop: it is checked and transformed.
+/// Checks and transforms an origin's gathered body, off the loop.
 package struct BodyWork: Sendable {
     package struct Outcome: Sendable {
-        /// `passed` if no check was required.
+        /// The result of the check; `passed` if no check was required.
         package let check: BodyCheckOutcome
-        /// `nil` if no transform was required.
+        /// The result of the transform; `nil` if no transform was required.
         package let transform: TransformEnd?
-        /// In one piece.
+        /// The body in one piece.
         package var body: [UInt8] = []
 
         package init(check: BodyCheckOutcome, transform: TransformEnd?, body: [UInt8] = []) {

@@ -17,14 +17,14 @@ package final class CheckPool: Sendable {
 
     package init() throws(SystemError) {
         loop = try LoopThread(name: "checks", .beside) { _ in
-            // On Linux this applies only to this thread. Lowering the priority is always permitted.
+            // On Linux `setpriority` changes only this thread's priority. A lower priority is always permitted.
             _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
         }
     }
 
     private static let niceness: Int32 = 10
 
-    /// - Parameter limit: the maximum number of this kind, including the one in progress.
+    /// - Parameter limit: the maximum number of work items of this kind, including the item in progress.
     /// - Returns: `false` if the limit is reached; then there is no reply.
     package func run<Outcome: Sendable>(
         _ kind: Kind, limit: Int, reply: Reply<Outcome>, _ check: @escaping @Sendable () -> Outcome
@@ -50,7 +50,8 @@ package final class CheckPool: Sendable {
         loop.handle.post { _ in leaving.letGo() }
     }
 
-    /// Freed only by the pool's thread: a closure's captures would be freed by the last thread that releases the closure.
+    /// The bodies are in an object so that the pool's thread frees them. Bodies captured by a closure would be freed by the last thread
+    /// that releases the closure.
     private final class Leaving: Sendable {
         private let bodies: Guarded<[[UInt8]]>
         init(_ bodies: consuming [[UInt8]]) { self.bodies = Guarded(bodies) }

@@ -1,11 +1,11 @@
 /// A body that is gathered to be checked or transformed. Confined to its loop.
 ///
 /// It consists of pieces that are never moved: copying megabytes each time an array doubles would delay others on the loop. A body of known
-/// length is one piece from the beginning; its unused part takes no memory. Callers that need it in one piece join the pieces off the loop.
-/// Large pieces are freed there too, whichever reference is released last.
+/// length is one piece from the beginning; its unused part takes no memory. Callers that need the body in one piece join the pieces off the
+/// loop. Large pieces are also freed off the loop, even if the loop releases the last reference.
 package final class GatheredBody {
     private let checks: CheckPool
-    /// In order; none is empty, except one reserved for a known length.
+    /// The pieces in order. A piece is empty only if it is reserved for a body of known length.
     package private(set) var pieces: [[UInt8]] = []
     package private(set) var count = 0
 
@@ -19,7 +19,8 @@ package final class GatheredBody {
         checks.letGo(of: leaving)
     }
 
-    /// The bounds for the length of a piece if the body's length is unknown; within them, as much as has arrived so far.
+    /// The bounds for the length of a piece if the body's length is unknown. Within these bounds, a new piece is as long as the body so
+    /// far.
     private static let pieceLengths = 64 << 10...1 << 20
 
     /// Reserves memory for a body of this length before any of it has arrived.
@@ -42,22 +43,22 @@ package final class GatheredBody {
         count += bytes.count
     }
 
-    /// A short body gets no more capacity than it has bytes.
+    /// The length of the next piece. A short body gets no more capacity than it has bytes.
     private func length(ofPieceFor rest: Int) -> Int {
         pieces.count == 1 ? rest : max(rest, min(max(count, Self.pieceLengths.lowerBound), Self.pieceLengths.upperBound))
     }
 
-    /// In bytes, including the copy that joining several pieces will make.
+    /// The memory of the body in bytes, including the copy that joining several pieces will make.
     package var memory: Int { pieces.count > 1 ? 2 * count : count }
 
-    /// Replaces the pieces by the body in one piece, made elsewhere.
+    /// Replaces the pieces by one piece with the whole body, which was made off the loop.
     package func replace(by body: [UInt8]) {
         guard pieces.count > 1 else { return }
         letGo()
         pieces = [body]
     }
 
-    /// In one piece; if there are several, they are copied.
+    /// The body in one piece; if there are several, they are copied.
     package var joined: [UInt8] { Self.join(pieces) }
 
     package static func join(_ pieces: [[UInt8]]) -> [UInt8] {

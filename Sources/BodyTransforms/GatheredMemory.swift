@@ -6,7 +6,7 @@ package final class GatheredMemory: Sendable {
 
     package init() {}
 
-    /// One body's share; returned on release. Confined to its loop.
+    /// One body's share of this memory, which is returned when the share is released. Confined to its loop.
     package final class Share {
         private let memory: GatheredMemory
         private var count = 0

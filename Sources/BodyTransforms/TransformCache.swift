@@ -7,10 +7,10 @@ import ProxyPolicy
 /// Transforms of stored responses, kept in memory for later requests (C9). Shared by all loops, and only used by requests that require a
 /// transform.
 ///
-/// It holds the most recently used ones, up to a number of bytes; a failure counts as its head. Each transform is made only once: other
-/// requests for it wait.
+/// It holds the most recently used transforms, up to a number of bytes. A failed transform is an entry without a body. Each transform is
+/// made only once: other requests for it wait.
 package final class TransformCache: Sendable {
-    /// A stored body, identified by the row of its response, and its transform.
+    /// A stored body, identified by the row of its response, and the transform to apply to it.
     package struct Key: Hashable, Sendable {
         package let row: StoredRowID
         package let fingerprint: UInt64
@@ -27,18 +27,18 @@ package final class TransformCache: Sendable {
     package enum Made: Sendable {
         case content(TransformedContent)
         case failed(TransformFault)
-        /// The leading request has left: one of the waiting ones starts again.
+        /// The request that made the transform has ended early: one of the waiting requests starts again.
         case abandoned
     }
 
     package enum Join {
         case ready(StoredResponse)
-        /// The content was made for another head of the same response.
+        /// The content is cached, but it was made for a different head of the same response.
         case made(TransformedContent)
-        /// It failed for this very response, with the same limits.
+        /// The transform has failed for exactly this response, with the same limits.
         case failed(TransformFault)
         case waits(Reply<Made>)
-        /// The caller makes it, and reports by `settle`.
+        /// The caller makes the transform, and reports the result with `settle`.
         case leads(Lead)
     }
 
@@ -48,7 +48,7 @@ package final class TransformCache: Sendable {
         fileprivate let number: UInt64
     }
 
-    /// The limits of a failed attempt: with other limits it may succeed.
+    /// The limits of an attempt that failed. The transform may succeed with other limits.
     package struct Bounds: Equatable, Sendable {
         private let body, output: UInt64
         private let depth: Int
@@ -67,7 +67,7 @@ package final class TransformCache: Sendable {
         let outcome: Outcome
         /// The variant that was delivered last.
         var variant: StoredResponse?
-        /// The head and facts for which that was made, or with which it failed.
+        /// The head and facts for which the variant was made, or with which the transform failed.
         var head = ResponseHead()
         var facts: ReuseFacts?
         var lastUse: UInt64
@@ -129,7 +129,7 @@ package final class TransformCache: Sendable {
             contents.making[key]?.waiters.append(reply)
             return true
         }
-        // It has ended meanwhile: looking again finds the result.
+        // The transform has ended meanwhile, so the request looks again and finds the result.
         if !isTold { reply.send(.abandoned) }
         return .waits(reply)
     }
@@ -144,12 +144,12 @@ package final class TransformCache: Sendable {
         for waiter in waiters { waiter.send(made) }
     }
 
-    /// The leading request has left.
+    /// The request that makes this transform has ended early.
     package func abandon(_ lead: Lead) {
         for waiter in contents.withLock({ Self.end(lead, in: &$0) }) { waiter.send(.abandoned) }
     }
 
-    /// The request that leads a transform has left.
+    /// The request that makes a transform has ended early.
     /// - Returns: whether no other request waits for it, so that it can be canceled; a later request starts again.
     package func leave(_ lead: Lead) -> Bool {
         contents.withLock { contents in
@@ -160,7 +160,7 @@ package final class TransformCache: Sendable {
         }
     }
 
-    /// - Returns: the waiting requests, unless another request makes it by now.
+    /// - Returns: the requests that wait for the transform of this request; empty if another request makes it by now.
     private static func end(_ lead: Lead, in contents: inout Contents) -> [Reply<Made>] {
         guard let making = contents.making[lead.key], making.number == lead.number else { return [] }
         contents.making[lead.key] = nil
@@ -211,7 +211,7 @@ package final class TransformCache: Sendable {
         }
         contents.byteCount += entry.cost
         guard contents.byteCount > limit else { return dropped }
-        // Frees an eighth of the limit more than needed, so that not every insertion searches all entries.
+        // Frees the space needed plus an eighth of the limit. Otherwise every insertion would search all entries.
         for (key, _) in contents.entries.map({ ($0.key, $0.value.lastUse) }).sorted(by: { $0.1 < $1.1 }) {
             if contents.byteCount <= limit - limit / 8 || contents.entries.count == 1 { break }
             guard let gone = contents.entries.removeValue(forKey: key) else { continue }

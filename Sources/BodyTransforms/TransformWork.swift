@@ -41,7 +41,7 @@ package struct TransformWork: Sendable {
         }
     }
 
-    /// The settings' values were already parsed by the same grammar, so parsing them again cannot fail.
+    /// Parsing these values cannot fail: the same parser already accepted them in the settings.
     private static func edits(_ words: TransformWords) -> JSONEdits {
         var edits = JSONEdits()
         edits.nulls =
@@ -57,7 +57,7 @@ package struct TransformWork: Sendable {
             return pointer
         }
         edits.settings = (words.settings ?? []).map { setting in
-            // A value deeper than any setting cannot occur.
+            // This cannot fail: the settings accept no value that is nested too deeply.
             guard let pointer = JSONPointer(setting.place), let value = try? JSONValue(parsing: setting.json) else {
                 preconditionFailure("the rule's value was written by another grammar")
             }

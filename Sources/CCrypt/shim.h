@@ -1,5 +1,5 @@
 #pragma once
 #include <crypt.h>
 
-/// How much memory one look at a password needs.
+/// The size of the working memory for the verification of one password, in bytes.
 static inline int ccrypt_scratch_size(void) { return (int)sizeof(struct crypt_data); }

@@ -1,5 +1,5 @@
 #pragma once
-// The type checks are macros around variadic calls; the wrappers below have types of their own.
+// curl's type checks are macros around its variadic functions. The functions below have typed parameters instead.
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
 #include <stdint.h>
@@ -34,7 +34,7 @@ static inline CURLcode larder_curl_get_pointer(CURL *easy, CURLINFO info, void *
 static inline CURLcode larder_curl_get_socket(CURL *easy, curl_socket_t *value) {
     return curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, value);
 }
-// Macros of casts, which Swift does not see.
+// Swift does not import these macros, because they contain casts.
 static const long larder_curl_auth_basic_digest = CURLAUTH_BASIC | CURLAUTH_DIGEST;
 static inline CURLMcode larder_curl_multi_set_pointer(CURLM *multi, CURLMoption option, void *value) {
     return curl_multi_setopt(multi, option, value);
@@ -49,7 +49,8 @@ static inline CURLcode larder_curl_message_result(const CURLMsg *message) { retu
 static inline const void *larder_curl_address(const struct curl_sockaddr *address) { return &address->addr; }
 static inline CURLcode larder_curl_global_init(void) { return curl_global_init(CURL_GLOBAL_DEFAULT); }
 
-// Runs every transfer, due or not. libcurl would rather have what is due run, but leaves it to this what it forgot to make due.
+// Runs every transfer, whether or not libcurl has an event or a timer for it. The function is deprecated in favor of
+// curl_multi_socket_action, which does not run the transfers that libcurl has set no timer for.
 static inline CURLMcode larder_curl_multi_run_all(CURLM *multi, int *running) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"

@@ -35,8 +35,8 @@
 #include <time.h>
 #include <unistd.h>
 
-// Swift builds the C library's module without _GNU_SOURCE, and defining it here would make the two modules' types differ:
-// so the extensions are declared once more. Swift files that read errno also import Glibc.
+// Swift builds the C library's module without _GNU_SOURCE. If it were defined here, the types of the two modules would differ, so the
+// GNU extensions are declared here again. Swift files that read errno also import Glibc.
 extern int accept4(int descriptor, struct sockaddr *address, socklen_t *length, int flags);
 extern ssize_t splice(int from, __off64_t *from_offset, int to, __off64_t *to_offset, size_t count, unsigned int flags);
 extern int pipe2(int descriptors[2], int flags);
@@ -46,25 +46,27 @@ extern int unshare(int flags);
 extern int setns(int descriptor, int type);
 extern int pthread_timedjoin_np(pthread_t thread, void **result, const struct timespec *deadline);
 
-// What the process was begun with; Swift would rather not see a variable that anybody may change.
+// The process's environment. Swift does not allow access to `environ`, because it is a mutable global variable.
 static inline char **larder_variables(void) {
     extern char **environ;
     return environ;
 }
 
-// What ThreadSanitizer's builds are told about locks that it cannot see into. Linked in those builds only.
+// These functions tell ThreadSanitizer about locks that it cannot observe. They exist only in builds with ThreadSanitizer.
 extern void __tsan_acquire(void *address);
 extern void __tsan_release(void *address);
 
-// On Linux of the calling thread alone: to be woken lets it interrupt nobody. Always permitted, and lost is nothing where it is not.
+// Gives the calling thread the policy SCHED_BATCH: when it wakes, it does not preempt other threads. Linux applies the call to the
+// thread, not to the process, and always permits it. If it fails nevertheless, only this advantage is lost.
 static inline void larder_interrupt_nobody(void) {
     struct sched_param parameter = {0};
-    const int batch = 3;  // SCHED_BATCH, which is declared for _GNU_SOURCE alone.
+    const int batch = 3;  // SCHED_BATCH, which is declared only with _GNU_SOURCE.
     sched_setscheduler(0, batch, &parameter);
 }
 
-// Waiting for a count to go on, within one process. The deadline is CLOCK_MONOTONIC's; without one there is no end. Returns 0, or why nothing
-// was waited for or the waiting ended.
+// Waits, within one process, until `larder_futex_wake` is called or the deadline has passed. Returns at once if `*word` is no longer
+// `seen`. The deadline is a time of CLOCK_MONOTONIC; NULL means no deadline. Returns 0 after a wake-up, otherwise an errno: EAGAIN if
+// `*word` was not `seen`, ETIMEDOUT, or EINTR.
 static inline int larder_futex_wait(uint32_t *word, uint32_t seen, const struct timespec *deadline) {
     long result = syscall(SYS_futex, word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, seen, deadline, 0, FUTEX_BITSET_MATCH_ANY);
     return result == 0 ? 0 : errno;
@@ -73,8 +75,8 @@ static inline void larder_futex_wake(uint32_t *word) { syscall(SYS_futex, word, 
 static inline uint32_t larder_futex_read(uint32_t *word) { return __atomic_load_n(word, __ATOMIC_SEQ_CST); }
 static inline void larder_futex_count(uint32_t *word) { __atomic_fetch_add(word, 1, __ATOMIC_SEQ_CST); }
 
-// No core file is written, and no other process but root's reads what this one has in memory.
-// Where the limit is lent, it can be raised again as far as it went: for a child that is given its own.
+// Prevents core files of this process, and allows only root's processes to read its memory. If `is_lent`, only the soft limit for core
+// files is lowered, so that the former limit can be restored for a child. Returns 0 if both succeed.
 static inline int larder_forbid_dumps(int is_lent) {
     struct rlimit none = {0, 0};
     if (is_lent && getrlimit(RLIMIT_CORE, &none) == 0) none.rlim_cur = 0;
@@ -82,32 +84,33 @@ static inline int larder_forbid_dumps(int is_lent) {
     return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) | core;
 }
 
-// Blocks from so many octets on are pages of their own, which are given back when they are freed, and so is what is free at a heap's end from so
-// many on. Left to itself, the C library takes the largest that it has seen for what is usual, and keeps as much.
+// Makes the C library return freed memory to the system: blocks of at least `block` bytes, which get pages of their own, and free memory
+// at a heap's end of at least `end` bytes. Without this call, the C library raises both thresholds when it frees a larger block, and keeps
+// that much free memory. Returns 1 if both settings are accepted, otherwise 0.
 static inline int larder_give_back_blocks(int block, int end) {
     return mallopt(M_MMAP_THRESHOLD, block) & mallopt(M_TRIM_THRESHOLD, end);
 }
 
-// What the C library's allocator has given out, and what it holds from the system for that, in bytes.
+// How much memory the C library's allocator has allocated to callers, and how much it has obtained from the system, in bytes.
 static inline void larder_allocator_bytes(size_t *given, size_t *held) {
     struct mallinfo2 info = mallinfo2();
     *given = info.uordblks + info.hblkhd;
     *held = info.arena + info.hblkhd;
 }
 
-// Gives pages that hold nothing back to the system, wherever they stand in a heap. Each heap's lock is held meanwhile.
+// Returns empty pages to the system, wherever they are in a heap. Holds each heap's lock meanwhile.
 static inline void larder_give_back_pages(void) { malloc_trim(0); }
 
-// So many octets the processor fetches at once.
+// The number of bytes that the processor fetches at once.
 static const intptr_t larder_cache_line = 64;
 
-// Tells the processor that these octets will be read soon. Never a fault, whatever stands there or does not.
+// Tells the processor that these bytes will be read soon. Causes no fault, even if the address is invalid.
 static inline void larder_prefetch(uintptr_t start, intptr_t count) {
     uintptr_t line = start & ~(uintptr_t)(larder_cache_line - 1);
     for (; line < start + count; line += larder_cache_line) __builtin_prefetch((const void *)line);
 }
 
-// epoll: the event is a packed struct around a union, which Swift would rather not see.
+// epoll's event is a packed struct that contains a union, which is awkward to use from Swift.
 static inline int larder_epoll_add(int epoll, int descriptor, uint32_t events, uint64_t token) {
     struct epoll_event event = {.events = events, .data = {.u64 = token}};
     return epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event);
@@ -133,33 +136,34 @@ static const uint32_t larder_epollet = (uint32_t)EPOLLET;
 static const unsigned int larder_splice_move = 1;      // SPLICE_F_MOVE
 static const unsigned int larder_splice_nonblock = 2;  // SPLICE_F_NONBLOCK
 
-// CLONE_NEWNET: a network of its own, for the calling thread and whom it begets.
+// CLONE_NEWNET: a new network namespace, for the calling thread and its children.
 static const int larder_new_network = 0x40000000;
-// CLONE_NEWUSER and CLONE_NEWNS: users and mounts of its own.
+// CLONE_NEWUSER and CLONE_NEWNS: new user and mount namespaces.
 static const int larder_new_users = 0x10000000;
 static const int larder_new_mounts = 0x00020000;
 static const unsigned long larder_mount_bind = MS_BIND;
 static const unsigned long larder_mounts_private = MS_REC | MS_PRIVATE;
 static const unsigned long larder_mount_bind_tree = MS_BIND | MS_REC;
-// Makes one bound mount read-only, with the flags that the kernel's own file systems have, which may be locked.
+// Remounts one bind mount read-only. The other flags are those of the kernel's own file systems: they may be locked, so they must stay set.
 static const unsigned long larder_mount_again_read_only = MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC;
 
-// Makes the mount at this path and all below it read-only (mount_setattr(2), whose number is 442 everywhere). -1 and errno if that cannot be:
-// ENOSYS before Linux 5.12.
+// Makes the mount at this path and all mounts below it read-only (mount_setattr(2), whose number is 442 on every architecture). Returns -1
+// and sets errno on failure: ENOSYS before Linux 5.12.
 static inline int larder_make_mounts_read_only(const char *path) {
     const int recursive = 0x8000;  // AT_RECURSIVE
     struct { uint64_t set, clear, propagation, users; } attributes = {.set = 1};  // MOUNT_ATTR_RDONLY
     return (int)syscall(442, AT_FDCWD, path, recursive, &attributes, sizeof attributes);
 }
 
-// Has this process and all that it begins make its system calls through the filter (seccomp(2)), without the slower branches that old kernels
-// give a filtered process. Needs CAP_SYS_ADMIN in the process's user namespace. -1 and errno if that cannot be.
+// Filters the system calls of this process and its children (seccomp(2)). SPEC_ALLOW avoids the mitigations against speculative execution
+// with which old kernels slow filtered processes down. Needs CAP_SYS_ADMIN in the process's user namespace. Returns -1 and sets errno on
+// failure.
 static inline int larder_filter_system_calls(const struct sock_filter *instructions, unsigned short count) {
     struct sock_fprog program = {count, (struct sock_filter *)instructions};
     return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &program);
 }
 
-// Raises `lo` in the network of the calling thread. -1 and errno where that cannot be.
+// Brings `lo` up in the network namespace of the calling thread. Returns -1 and sets errno on failure.
 static inline int larder_raise_loopback(int descriptor) {
     struct ifreq request = {.ifr_name = "lo"};
     if (ioctl(descriptor, SIOCGIFFLAGS, &request) != 0) return -1;
@@ -167,7 +171,7 @@ static inline int larder_raise_loopback(int descriptor) {
     return ioctl(descriptor, SIOCSIFFLAGS, &request);
 }
 
-// Gives `lo` a second address: with 127.0.0.1 alone the C library takes the network for one without IPv4 (getaddrinfo(3), AI_ADDRCONFIG).
+// Gives `lo` a second address: with 127.0.0.1 alone, getaddrinfo(3) with AI_ADDRCONFIG treats the network as one without IPv4.
 static inline int larder_add_loopback_address(int descriptor) {
     struct ifreq request = {.ifr_name = "lo:1"};
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK + 1)}};
@@ -175,8 +179,8 @@ static inline int larder_add_loopback_address(int descriptor) {
     return ioctl(descriptor, SIOCSIFADDR, &request);
 }
 
-// Makes every address of the family local in the network of the calling thread: connections to any address end in this network. IPv4
-// connections come from 127.0.0.1. -1 and errno if the route cannot be added.
+// Makes every address of the family local in the network namespace of the calling thread, so that connections to any address end in this
+// namespace. IPv4 connections come from 127.0.0.1. Returns -1 and sets errno if the route cannot be added.
 static inline int larder_make_all_addresses_local(int family) {
     struct {
         struct nlmsghdr head;
@@ -202,7 +206,7 @@ static inline int larder_make_all_addresses_local(int family) {
     return code == 0 ? 0 : -1;
 }
 
-// A datagram's sender, and the local address that it was sent to (IP_PKTINFO, IPV6_PKTINFO), from which the response has to come.
+// The sender of a datagram, and the local address that it was sent to (IP_PKTINFO, IPV6_PKTINFO): the response must come from that address.
 struct larder_datagram_ends {
     struct sockaddr_storage peer;
     socklen_t peer_length;
@@ -232,8 +236,8 @@ static inline ssize_t larder_answer_datagram(int socket, const void *octets, siz
     return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-// Takes the capabilities by which a program run by root could enter another network or another process from what `execve` grants from here
-// on. The numbers are those of linux/capability.h. -1 and errno if the process keeps one of them.
+// Drops the capabilities with which root's program could enter another network namespace or another process: `execve` no longer grants
+// them. The numbers are those of linux/capability.h. Returns -1 and sets errno if a capability cannot be dropped.
 static inline int larder_drop_escape_capabilities(void) {
     // CAP_NET_ADMIN, CAP_SYS_MODULE, CAP_SYS_RAWIO, CAP_SYS_PTRACE, CAP_SYS_ADMIN, CAP_PERFMON, CAP_BPF.
     static const int dropped[] = {12, 16, 17, 19, 21, 38, 39};
@@ -250,7 +254,7 @@ static inline int larder_drop_escape_capabilities(void) {
     return (int)syscall(SYS_capset, &head, sets);
 }
 
-// Hands descriptors to whoever reads the other end of a Unix socket, with one octet: SCM_RIGHTS, whose macros Swift does not see.
+// Sends descriptors and one byte to the process at the other end of a Unix socket (SCM_RIGHTS, whose macros Swift does not import).
 enum { larder_handed_limit = 12 };
 static inline ssize_t larder_hand_over(int socket, char octet, const int *descriptors, int count) {
     union { struct cmsghdr header; char room[CMSG_SPACE(sizeof(int) * larder_handed_limit)]; } control = {0};
@@ -264,7 +268,8 @@ static inline ssize_t larder_hand_over(int socket, char octet, const int *descri
     memcpy(CMSG_DATA(&control.header), descriptors, sizeof(int) * count);
     return sendmsg(socket, &message, MSG_NOSIGNAL);
 }
-// What was sent stands in `octets`; the descriptors that came with it are counted in `count`, and are closed in whatever is begun from here.
+// Receives bytes into `octets`, and the descriptors sent with them into `descriptors`; `count` is the number of descriptors. The
+// descriptors are close-on-exec.
 static inline ssize_t larder_take_over(int socket, char *octets, size_t length, int *descriptors, int *count) {
     union { struct cmsghdr header; char room[CMSG_SPACE(sizeof(int) * larder_handed_limit)]; } control;
     struct iovec piece = {octets, length};
@@ -279,7 +284,7 @@ static inline ssize_t larder_take_over(int socket, char *octets, size_t length, 
     return result;
 }
 
-// NLM_F_DUMP is an expression.
+// Swift does not import NLM_F_DUMP, because it is an expression.
 static const int larder_netlink_dump = NLM_F_DUMP;
 
 static const int larder_sock_stream = SOCK_STREAM;
@@ -295,7 +300,7 @@ static const int larder_msg_dontwait = MSG_DONTWAIT;
 static const int larder_msg_peek = MSG_PEEK;
 static const int larder_msg_trunc = MSG_TRUNC;
 
-// Who is at the other end of a Unix socket: -1 where that cannot be told. Linux's struct ucred is declared for _GNU_SOURCE only.
+// The process at the other end of a Unix socket, and its user: -1 if unknown. Linux's struct ucred is declared only with _GNU_SOURCE.
 struct larder_peer { pid_t process; uid_t user; gid_t group; };
 static inline int larder_read_peer(int descriptor, struct larder_peer *peer) {
     socklen_t length = sizeof *peer;
@@ -310,5 +315,5 @@ static inline pid_t larder_peer_process(int descriptor) {
     return larder_read_peer(descriptor, &peer) == 0 ? peer.process : -1;
 }
 
-// A descriptor that becomes readable when the process ends. -1 on an old kernel.
+// Returns a descriptor that becomes readable when the process ends; -1 on failure, for example on an old kernel.
 static inline int larder_pidfd_open(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }

@@ -15,35 +15,35 @@
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
 
-// Stacks, and functions that are macros, which Swift does not see.
+// Swift does not import OpenSSL's stacks, and the functions that are macros.
 
 static inline STACK_OF(X509) *copenssl_certificates_new(void) { return sk_X509_new_null(); }
 static inline int copenssl_certificates_push(STACK_OF(X509) *list, X509 *certificate) { return sk_X509_push(list, certificate); }
 static inline int copenssl_certificates_count(const STACK_OF(X509) *list) { return sk_X509_num(list); }
 static inline X509 *copenssl_certificates_at(const STACK_OF(X509) *list, int index) { return sk_X509_value(list, index); }
-/// The list alone: its certificates belong to others.
+/// Frees only the list: it does not own its certificates.
 static inline void copenssl_certificates_free(STACK_OF(X509) *list) { sk_X509_free(list); }
-/// With what stands in it.
+/// Frees the list and its certificates.
 static inline void copenssl_certificates_free_all(STACK_OF(X509) *list) { sk_X509_pop_free(list, X509_free); }
 static inline long copenssl_session_add_certificate(SSL *session, X509 *certificate) { return SSL_add1_chain_cert(session, certificate); }
 
 static inline STACK_OF(X509_CRL) *copenssl_crls_new(void) { return sk_X509_CRL_new_null(); }
 static inline int copenssl_crls_push(STACK_OF(X509_CRL) *list, X509_CRL *crl) { return sk_X509_CRL_push(list, crl); }
-/// With what stands in it.
+/// Frees the list and its elements.
 static inline void copenssl_crls_free(STACK_OF(X509_CRL) *list) { sk_X509_CRL_pop_free(list, X509_CRL_free); }
 
 static inline int copenssl_names_count(const GENERAL_NAMES *names) { return sk_GENERAL_NAME_num(names); }
 static inline GENERAL_NAME *copenssl_names_at(const GENERAL_NAMES *names, int index) { return sk_GENERAL_NAME_value(names, index); }
 
 static inline int copenssl_subtrees_count(const STACK_OF(GENERAL_SUBTREE) *list) { return sk_GENERAL_SUBTREE_num(list); }
-/// The name of one, without its distances, which RFC 5280 does not use.
+/// The name of one subtree. Its minimum and maximum distances are omitted: RFC 5280 does not use them.
 static inline const GENERAL_NAME *copenssl_subtrees_at(const STACK_OF(GENERAL_SUBTREE) *list, int index) {
     return sk_GENERAL_SUBTREE_value(list, index)->base;
 }
 
-/// With what stands in it.
+/// Frees the list and its elements.
 static inline void copenssl_bags_free(STACK_OF(PKCS12_SAFEBAG) *list) { sk_PKCS12_SAFEBAG_pop_free(list, PKCS12_SAFEBAG_free); }
-/// With what stands in it.
+/// Frees the list and its elements.
 static inline void copenssl_safes_free(STACK_OF(PKCS7) *list) { sk_PKCS7_pop_free(list, PKCS7_free); }
 static inline int copenssl_bag_add_object_attribute(PKCS12_SAFEBAG *bag, const char *name, const ASN1_OBJECT *value) {
     return PKCS12_add1_attr_by_txt(bag, name, V_ASN1_OBJECT, (const unsigned char *)value, -1);
@@ -73,7 +73,7 @@ static inline void copenssl_context_set_staple_callback(SSL_CTX *context, int (*
 static inline long copenssl_session_ask_for_staple(SSL *session) {
     return SSL_set_tlsext_status_type(session, TLSEXT_STATUSTYPE_ocsp);
 }
-/// Sessions are kept by the callback alone.
+/// OpenSSL passes each new session to the callback, and keeps none itself.
 static inline void copenssl_context_offer_sessions(SSL_CTX *context, int (*callback)(SSL *, SSL_SESSION *)) {
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
     SSL_CTX_sess_set_new_cb(context, callback);
@@ -83,9 +83,9 @@ static inline long copenssl_staple_of(SSL *session, const unsigned char **octets
     return SSL_get_tlsext_status_ocsp_resp(session, octets);
 }
 
-// Settings of a context, for either side of TLS.
+// Settings of a context, for clients and servers.
 
-/// Pads a ClientHello of a length at which some servers hang (RFC 7685).
+/// Pads a ClientHello whose length would make some servers hang (RFC 7685).
 static inline uint64_t copenssl_option_padding(void) { return SSL_OP_TLSEXT_PADDING; }
 static inline void copenssl_context_set_mode(SSL_CTX *context, long mode) { SSL_CTX_set_mode(context, mode); }
 
@@ -104,7 +104,7 @@ static inline void copenssl_bio_wants_read(BIO *bio) { BIO_set_retry_read(bio); 
 static inline void copenssl_bio_clear_retry(BIO *bio) { BIO_clear_retry_flags(bio); }
 static inline int copenssl_is_flush(int command) { return command == BIO_CTRL_FLUSH; }
 static inline int copenssl_reason(unsigned long code) { return ERR_GET_REASON(code); }
-/// The alert of the peer that an error in the queue tells of, or -1.
+/// The alert that the peer sent, if this error code from the queue reports one; otherwise -1.
 static inline int copenssl_alert_of(unsigned long code) {
     int reason = ERR_GET_REASON(code);
     return ERR_GET_LIB(code) == ERR_LIB_SSL && reason >= SSL_AD_REASON_OFFSET && reason < SSL_AD_REASON_OFFSET + 256

@@ -1,11 +1,11 @@
 #pragma once
 #include <sqlite3.h>
 
-// Variadic functions and pointer-valued macros, which Swift does not see.
+// Swift does not import variadic functions and macros that are pointers.
 
-// Nothing is bound as an empty BLOB: a null pointer would bind NULL.
+// A null `bytes` is bound as an empty BLOB: sqlite3_bind_blob64 would bind NULL.
 
-/// Must come before the first connection. The statistics cost a global mutex at each allocation.
+/// Call it before the first connection is opened. With the statistics, SQLite locks a global mutex at each allocation.
 static inline int csqlite_disable_memory_statistics(void) { return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }
 
 static inline int csqlite_configure(sqlite3 *connection, int option, int value) {

@@ -2,7 +2,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-// With XXH_INLINE_ALL the library's own names are macros, which Swift does not see.
+// XXH_INLINE_ALL makes the library's names macros, which Swift does not import.
 
 struct cxxhash_128_result {
     uint64_t low;

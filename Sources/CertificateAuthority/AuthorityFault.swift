@@ -7,13 +7,13 @@ public enum AuthorityFault: Error, Equatable, Sendable {
     case passphraseWrong
     /// The key does not belong to the certificate.
     case keyOfAnother
-    /// The key is of a different kind than those that this CA makes.
+    /// The key is of a kind that this CA does not make.
     case notP256
     /// The certificate may not issue others, or its validity is unreadable.
     case notAnAuthority
     /// The certificate has no subject key identifier, which every leaf must refer to (RFC 5280 §4.2.1.2).
     case noKeyIdentifier
-    /// The certificate has name constraints in a form that this CA would not write, so that it cannot tell what they permit.
+    /// The certificate has name constraints in a form that this CA does not write, so it is unknown which hosts they permit.
     case unknownConstraint
     /// OpenSSL failed: no randomness, or no memory.
     case cryptographyFailed

@@ -2,7 +2,7 @@ internal import COpenSSL
 internal import ServerTrust
 
 enum CertificateExtension {
-    /// In OpenSSL's configuration syntax; never contains external input.
+    /// The value in OpenSSL's configuration syntax, which never contains external input.
     case text(Int32, StaticString)
     /// The value in DER.
     case octets(Int32, [UInt8], isCritical: Bool)
@@ -10,7 +10,7 @@ enum CertificateExtension {
 
 struct CertificateValidity {
     let first: POSIXTime
-    /// Included in the validity.
+    /// The last second of the validity.
     let last: POSIXTime
 
     init(first: POSIXTime, last: POSIXTime) {
@@ -28,7 +28,7 @@ struct CertificateValidity {
 /// The data of a certificate before it is signed (RFC 5280 §4.1).
 struct CertificateRequest {
     let serial: SerialNumber
-    /// Empty if subjectAltName contains all names.
+    /// The attributes of the subject; empty if subjectAltName contains all names.
     let subject: [(NameAttribute, String)]
     let validity: CertificateValidity
     let key: PrivateKey
@@ -44,7 +44,7 @@ struct CertificateRequest {
                 extensions.allSatisfy({ $0.add(to: pointer, issuer: issuer?.pointer ?? pointer) }),
                 X509_sign(pointer, issuerKey.pointer, EVP_sha256()) > 0
             else { return nil }
-            // Parsed again from its DER, so that it does not depend on how it was made.
+            // The certificate is parsed again from its DER, so that nothing depends on how it was made.
             return Certificate(der: DER.written { i2d_X509(pointer, $0) })
         }
     }

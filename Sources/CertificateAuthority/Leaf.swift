@@ -2,10 +2,10 @@ public import ServerTrust
 
 /// A leaf certificate for one host, with the key that all leaves of a CA share.
 public struct Leaf: Sendable {
-    /// In seconds: a leaf is renewed this long before its end, unless its root ends with it.
+    /// How long before its expiry a leaf is renewed, in seconds. A leaf that expires together with its root is not renewed earlier.
     public static let renewal: Int64 = 30 * 86_400
 
-    /// The host that it is for.
+    /// The host that the leaf is for.
     public let name: LeafName
     /// The certificate that servers send.
     public let certificate: Certificate
@@ -13,9 +13,9 @@ public struct Leaf: Sendable {
     let validity: CertificateValidity
     let endsWithRoot: Bool
 
-    /// The first second in which it is sent to clients.
+    /// The first second in which the leaf is sent to clients.
     public var shownFrom: POSIXTime { validity.first }
-    /// The last second in which it is sent to clients.
+    /// The last second in which the leaf is sent to clients.
     public var shownUntil: POSIXTime {
         endsWithRoot ? validity.last : POSIXTime(seconds: validity.last.seconds - Self.renewal)
     }
@@ -27,13 +27,13 @@ public struct Leaf: Sendable {
     /// The certificate in PEM.
     public var certificateText: String { certificate.pem }
 
-    /// Whether it is sent at this time; otherwise a new one is issued.
+    /// Whether the leaf is sent at this time; otherwise a new one is issued.
     public func isShown(at now: POSIXTime) -> Bool { now >= shownFrom && now <= shownUntil }
 }
 
 extension Leaf: CustomStringConvertible, CustomReflectable {
-    public var description: String { "a leaf for \(name)" }
+    public var description: String { "the leaf certificate of \(name)" }
 
-    /// Contains nothing of the key.
+    /// The mirror contains nothing of the key.
     public var customMirror: Mirror { Mirror(self, children: ["name": name.description]) }
 }

@@ -2,21 +2,21 @@ internal import COpenSSL
 internal import HTTPMessage
 internal import ServerTrust
 
-/// The subject of a leaf: a host name in A-labels (RFC 5890 §2.3.2.1), or an address. It can express exactly the names by which
-/// `ServerTrust` can verify a server: no NUL, no empty label, no label longer than 63 bytes, no name longer than 253.
+/// The subject of a leaf: a host name in A-labels (RFC 5890 §2.3.2.1), or an address. A value has only a name by which `ServerTrust` can
+/// verify a server: no NUL, no empty label, no label longer than 63 bytes, no name longer than 253.
 public struct LeafName: Hashable, Sendable {
-    /// Why a text is not such a name.
+    /// Why a text is not a valid name for a leaf.
     public enum Fault: Error, Equatable, Sendable {
         /// A name that is not ASCII must be given in A-labels (`xn--…`).
         case notASCII
-        /// A star that is not permitted, or does not stand for one whole label before at least two others.
+        /// A star that is not permitted, or that is not the first of at least three labels.
         case wildcard
         /// Neither a name in A-labels nor an address, or too long.
         case malformed
     }
 
     enum Kind: Hashable {
-        /// In lower case; may begin with `*.`.
+        /// The name in lower case; may begin with `*.`.
         case name([UInt8])
         case address(IPAddress)
     }
@@ -64,7 +64,7 @@ extension LeafName: CustomStringConvertible {
 }
 
 extension IPAddress {
-    /// As encoded in certificates (RFC 5280 §4.2.1.6).
+    /// The address as encoded in certificates (RFC 5280 §4.2.1.6).
     var networkOctets: [UInt8] {
         func octets(_ number: UInt64, _ count: Int) -> [UInt8] {
             (0..<count).map { UInt8(truncatingIfNeeded: number >> UInt64(8 * (count - 1 - $0))) }

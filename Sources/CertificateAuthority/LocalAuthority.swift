@@ -3,15 +3,15 @@ public import ServerTrust
 
 /// A certificate authority of one user: a root, its key, and leaves for any host.
 ///
-/// It exists in memory; its texts can be stored and loaded again. Without that it ends with the process. It reads no clock: every time is
-/// an argument. Randomness (keys, serial numbers) comes from OpenSSL. Any thread may use it.
+/// A CA exists in memory only, and is lost when the process ends, unless its root and key are stored as PEM texts. It reads no clock: every
+/// time is an argument. Randomness (keys, serial numbers) comes from OpenSSL. Any thread may use it.
 public struct LocalAuthority: Sendable {
     /// The longest validity of a leaf, in seconds, which bounds the use of a stolen key. Browsers' own limits apply only to public roots.
     public static let leafLifetime: Int64 = 150 * 86_400
-    /// In seconds, for clients whose clock is slow.
+    /// How long before its issue a certificate's validity begins, in seconds, for clients whose clock is slow.
     public static let backdating: Int64 = 86_400
 
-    /// In seconds: how far the clients' clock is ahead of this machine's; leaves are dated by the clients' clock.
+    /// How far the clients' clock is ahead of this machine's, in seconds; leaves are dated by the clients' clock.
     package var clockOffset: Int64 = 0
     private let profile: RootProfile
     private let key: PrivateKey
@@ -20,7 +20,7 @@ public struct LocalAuthority: Sendable {
 
     /// The certificate that clients must trust.
     public var root: Certificate { profile.root }
-    /// `nil` if it may certify every host.
+    /// The hosts that the CA may certify; `nil` for every host.
     public var constraint: NameConstraint? { profile.constraint }
     private var validity: CertificateValidity { profile.validity }
 
@@ -33,7 +33,7 @@ public struct LocalAuthority: Sendable {
         var extensions: [CertificateExtension] = [
             .text(NID_basic_constraints, "critical,CA:TRUE,pathlen:0"), .text(NID_key_usage, "critical,keyCertSign,cRLSign"),
             .text(NID_subject_key_identifier, "hash"),
-            // Only for servers, since some clients apply a root's extended key usage.
+            // The usage is limited to servers, because some clients apply a root's extended key usage to its leaves.
             .text(NID_ext_key_usage, "serverAuth"),
         ]
         if let constraint = terms.constraint { extensions.append(constraint.certificateExtension) }
@@ -78,7 +78,7 @@ public struct LocalAuthority: Sendable {
     /// Takes about 0.3 ms, so callers that serve clients should issue it on another thread.
     /// - Parameters:
     ///   - name: the host, as the client knows it.
-    ///   - now: the start of its validity, apart from backdating.
+    ///   - now: the time of issue; the validity begins somewhat earlier.
     public func leaf(for name: LeafName, at now: POSIXTime) throws(LeafRefusal) -> Leaf {
         if let constraint, !constraint.permits(name) { throw .outsideConstraint }
         guard now >= validity.first else { throw .rootNotYetValid }
@@ -113,8 +113,8 @@ public struct LocalAuthority: Sendable {
 }
 
 extension LocalAuthority: CustomStringConvertible, CustomReflectable {
-    public var description: String { "an authority, \(root.digest)" }
+    public var description: String { "the CA with the root certificate \(root.digest)" }
 
-    /// Contains nothing of the key, not even its address.
+    /// The mirror contains nothing of the key, not even its address.
     public var customMirror: Mirror { Mirror(self, children: ["root": root.digest.description]) }
 }

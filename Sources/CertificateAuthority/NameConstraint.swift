@@ -4,7 +4,8 @@ package import ServerTrust
 
 /// The only hosts that a CA may certify (RFC 5280 §4.2.1.10): a stolen key cannot impersonate any other host.
 ///
-/// Everything that is not permitted is excluded explicitly: without an address range all addresses, without a domain all names.
+/// Everything that is not permitted is excluded explicitly. If no address range is permitted, all addresses are excluded; if no domain is
+/// permitted, all names are.
 public struct NameConstraint: Equatable, Sendable {
     /// Why a list is not a valid constraint.
     public enum Fault: Error, Equatable, Sendable {
@@ -45,7 +46,7 @@ public struct NameConstraint: Equatable, Sendable {
         self.ranges = ranges
     }
 
-    /// The permitted items as given, domains first.
+    /// The permitted items in the form in which they were given, domains first.
     public var permitted: [String] {
         domains.map { String(decoding: $0, as: UTF8.self) } + ranges.map { "\($0.base)/\($0.prefixLength)" }
     }
@@ -88,7 +89,7 @@ public struct NameConstraint: Equatable, Sendable {
     }
 
     /// Reads the constraint of a root.
-    /// - Returns: `nil` if it has none.
+    /// - Returns: `nil` if the root has no constraint.
     /// - Throws: `unknownConstraint` if this type would not encode it in exactly the same bytes: further content would be lost.
     package static func read(of root: Certificate) throws(AuthorityFault) -> NameConstraint? {
         let index = X509_get_ext_by_NID(root.pointer, NID_name_constraints, -1)
@@ -109,7 +110,7 @@ public struct NameConstraint: Equatable, Sendable {
         var domains: [[UInt8]] = []
         var ranges: [AddressRange] = []
         for index in 0..<max(0, copenssl_subtrees_count(constraints.pointee.permittedSubtrees)) {
-            // Only these kinds of names are strings; the types are checked first.
+            // The type is checked first, because only DNS names and IP addresses are strings.
             guard let name = copenssl_subtrees_at(constraints.pointee.permittedSubtrees, index),
                 copenssl_is_named(name, GEN_DNS) == 1 || copenssl_is_named(name, GEN_IPADD) == 1,
                 let string = copenssl_name_string(name), let start = ASN1_STRING_get0_data(string)

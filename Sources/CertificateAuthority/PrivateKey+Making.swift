@@ -26,7 +26,7 @@ extension PrivateKey {
         return isNamed && name.prefix(count).map { UInt8(bitPattern: $0) }.elementsEqual("prime256v1".utf8)
     }
 
-    /// PKCS #8 (RFC 5958), encrypted with AES-256 if there is a passphrase.
+    /// The key in PKCS #8 (RFC 5958), encrypted with AES-256 if there is a passphrase.
     /// - Returns: `nil` if OpenSSL fails.
     func pem(passphrase: [UInt8]?) -> String? {
         ErrorQueue.unchanged {
@@ -48,7 +48,7 @@ extension PrivateKey {
 }
 
 extension Certificate {
-    /// It is a CA certificate whose key may sign certificates (RFC 5280 §4.2.1.9, §4.2.1.3).
+    /// Whether this is a CA certificate whose key may sign certificates (RFC 5280 §4.2.1.9, §4.2.1.3).
     var mayIssueLeaves: Bool {
         ErrorQueue.unchanged {
             X509_check_ca(pointer) == 1 && X509_get_key_usage(pointer) & UInt32(KU_KEY_CERT_SIGN) != 0

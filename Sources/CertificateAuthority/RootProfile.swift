@@ -5,7 +5,7 @@ public import ServerTrust
 public struct RootProfile: Sendable {
     /// The root certificate.
     public let root: Certificate
-    /// `nil` if it may certify every host.
+    /// The hosts that the CA may certify; `nil` for every host.
     public let constraint: NameConstraint?
     let validity: CertificateValidity
 

@@ -2,7 +2,7 @@
 public struct RootTerms: Sendable {
     /// The allowed validity in days; ten years at most.
     public static let daysRange = 1...3650
-    /// Long enough not to be inconvenient, short enough that users remember how to rotate it.
+    /// The default validity in days: long enough to be convenient, short enough that users remember how to rotate the root.
     public static let usualDays = 1095
 
     let owner: String
@@ -11,7 +11,7 @@ public struct RootTerms: Sendable {
 
     /// - Parameters:
     ///   - user: the owner, for people who find the root in a list. Characters that are not printable ASCII become `?`.
-    ///   - host: the owner's machine, in the same way.
+    ///   - host: the owner's machine, with the same replacement.
     ///   - days: in `daysRange`.
     ///   - constraint: `nil` permits every host.
     public init(user: String, host: String, days: Int = usualDays, constraint: NameConstraint? = nil) {
@@ -22,7 +22,8 @@ public struct RootTerms: Sendable {
         self.constraint = constraint
     }
 
-    /// No two roots of one owner have the same name: programs that build chains by names alone would confuse them.
+    /// Each root of an owner has a different name, because programs that build chains by names alone would confuse roots with the same
+    /// name.
     func subject(tag: String) -> [(NameAttribute, String)] {
         [
             (.organization, "Larder local CA"), (.organizationalUnit, owner),
@@ -30,7 +31,7 @@ public struct RootTerms: Sendable {
         ]
     }
 
-    /// Of 64 characters (RFC 5280 appendix A.1, ub-common-name), the words around it take 16.
+    /// A common name has at most 64 characters (RFC 5280 appendix A.1, ub-common-name). The words around the owner take 16 of them.
     private var ownerLimitInCommonName: Int { 48 }
 
     private static func printable(_ text: String) -> String {

@@ -13,12 +13,12 @@ struct SerialNumber {
     static func drawn() -> SerialNumber? {
         var octets = [UInt8](repeating: 0, count: octetCount)
         guard ErrorQueue.unchanged(by: { RAND_bytes(&octets, Int32(octetCount)) }) == 1 else { return nil }
-        // Positive, and always of the same length.
+        // This makes the number positive, and its length always the same.
         octets[0] = octets[0] & 0x3F | 0x40
         return SerialNumber(octets: octets)
     }
 
-    /// Enough to distinguish two roots at a glance.
+    /// The last digits of the number, which are enough to distinguish two roots at a glance.
     var tag: String {
         Hexadecimal.encode(octets.suffix(4))
     }

@@ -3,7 +3,7 @@ public import ServerTrust
 
 /// Trusted certificates in PKCS #12 (RFC 7292) as Java reads it: without a key, and each certificate with the attribute that Java requires.
 public enum TrustStoreArchive {
-    /// Java requires a password to open it. It protects nothing: the archive contains no secret.
+    /// The password of archives for Java, which requires one. It protects nothing, because the archive contains no secret.
     public static let usualPassword = "changeit"
 
     /// Oracle's `trustedKeyUsage`, and its value: any usage (RFC 5280 §4.2.1.12).
@@ -12,7 +12,7 @@ public enum TrustStoreArchive {
 
     /// - Parameters:
     ///   - entries: certificates, each with a unique name.
-    ///   - password: opens the archive; `nil` leaves it open, as Java expects of its own trust store.
+    ///   - password: protects the archive; `nil` leaves it without a password, as Java expects of its own trust store.
     /// - Returns: the bytes; `nil` if OpenSSL fails.
     public static func octets(
         of entries: [(alias: String, certificate: Certificate)], password: String? = usualPassword
@@ -35,7 +35,7 @@ public enum TrustStoreArchive {
         }
     }
 
-    /// As in OpenSSL and Java: more iterations would bring no benefit.
+    /// The number of iterations that OpenSSL and Java use. More iterations would bring no benefit.
     private static let rounds: Int32 = 10_000
 
     private static func add(_ certificate: Certificate, alias: String, to bags: inout OpaquePointer?) -> Bool {

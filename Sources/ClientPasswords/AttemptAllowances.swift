@@ -1,8 +1,9 @@
 package import HTTPMessage
 
 /// The number of further password attempts of each client address, and of its verifications in progress. A failed attempt is counted when
-/// it ends, so that many clients with valid passwords can start from one address at once. Guesses made at once count as a debt. For IPv6
-/// the first 64 bits count, since a client usually has all addresses with that prefix. Times are milliseconds of a monotonic clock.
+/// it ends, so that many clients with valid passwords can start from one address at once. Simultaneous guesses can make the number
+/// negative. IPv6 addresses with the same first 64 bits share a number, since a client usually has all addresses with that prefix. Times
+/// are milliseconds of a monotonic clock.
 package struct AttemptAllowances: Sendable {
     package enum Beginning: Equatable, Sendable {
         case granted
@@ -13,7 +14,7 @@ package struct AttemptAllowances: Sendable {
     }
 
     private struct Allowance {
-        /// Negative after several simultaneous guesses.
+        /// The number of further attempts; negative after several simultaneous guesses.
         var left: Int
         /// The time up to which regained attempts have been added.
         var countedAt: Int64
@@ -27,7 +28,7 @@ package struct AttemptAllowances: Sendable {
 
     package var count: Int { allowances.count }
 
-    /// If granted, `end` must follow.
+    /// Begins a verification if the limits permit it. If it is granted, the caller must call `end` afterwards.
     package mutating func begin(for client: IPAddress, at now: Int64) -> Beginning {
         let place = Self.place(of: client)
         var allowance = counted(allowances[place], at: now) ?? Allowance(left: limits.attempts, countedAt: now)
@@ -42,7 +43,7 @@ package struct AttemptAllowances: Sendable {
     package mutating func end(for client: IPAddress, isGood: Bool, at now: Int64) {
         let place = Self.place(of: client)
         var allowance = counted(allowances[place], at: now) ?? Allowance(left: limits.attempts, countedAt: now, underWayCount: 1)
-        // A forgotten allowance was started again in the meantime.
+        // This verification is not in the count if the allowance was removed and created again meanwhile.
         allowance.underWayCount = max(0, allowance.underWayCount - 1)
         if !isGood { allowance.left -= 1 }
         allowances[place] = isFull(allowance) ? nil : allowance
@@ -58,7 +59,7 @@ package struct AttemptAllowances: Sendable {
         return allowance
     }
 
-    /// Forgets the addresses that have all attempts back; if there are none, the one that was counted longest ago.
+    /// Removes the addresses that have all attempts again. If there are none, removes the address that was counted longest ago.
     private mutating func makeRoom(at now: Int64) {
         guard allowances.count >= limits.addresses else { return }
         allowances = allowances.filter { entry in counted(entry.value, at: now).map { !isFull($0) } ?? false }

@@ -2,19 +2,19 @@
 package struct CredentialsLimits: Equatable, Sendable {
     /// How many verified credentials are remembered.
     package var verifiedCount = 1024
-    /// For how long, in milliseconds; after that they are verified again.
+    /// How long verified credentials are remembered, in milliseconds; after that they are verified again.
     package var verifiedMilliseconds: Int64 = 3_600_000
     /// How many different credentials may wait for verification, including those in progress; further requests get 503.
     package var waiting = 128
-    /// How many of those may come from one client address.
+    /// How many of the waiting credentials may come from one client address.
     package var waitingOfOneClient = 96
     /// How many requests may wait for the same credentials.
     package var waitingForOne = 1024
     /// How many failed verifications one client address is allowed; further requests get 429.
     package var attempts = 20
-    /// The time in milliseconds after which one more is allowed.
+    /// The time after which one more failed verification is allowed, in milliseconds.
     package var attemptMilliseconds: Int64 = 3_000
-    /// How many addresses are counted.
+    /// For how many client addresses failed verifications are counted.
     package var addresses = 4096
 
     package init() {}

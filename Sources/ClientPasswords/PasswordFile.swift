@@ -18,10 +18,10 @@ package final class PasswordFile: Sendable {
     private static let carriageReturn: UInt8 = 0x0D
 
     private let hashes: [[UInt8]: PasswordHash]
-    /// The hashes in the order of the file, for names that are not in it.
+    /// The hashes in the order of the file, for verifications of unknown names.
     private let decoys: [PasswordHash]
     private let key = CredentialsKey()
-    /// The digest of the whole content.
+    /// A digest of the whole file, to compare two versions of it.
     private let contents: CredentialsDigest
     private static let contentsKey = CredentialsKey()
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
@@ -29,7 +29,7 @@ package final class PasswordFile: Sendable {
     package init(parsing octets: [UInt8]) throws(Faults) {
         if octets.starts(with: Self.byteOrderMark) {
             throw Faults(all: [
-                Fault(line: 1, reason: "begins with a byte order mark, which would become part of a name")
+                Fault(line: 1, reason: "begins with a byte order mark, which would become part of the first user name")
             ])
         }
         contents = Self.contentsKey.digest(of: octets)
@@ -74,17 +74,17 @@ package final class PasswordFile: Sendable {
                     line: number, reason: "expected a bcrypt hash (`$2y$`, `$2b$` or `$2a$`), as `htpasswd -B` writes it")
             case .costOutOfRange:
                 let (least, most) = (PasswordHash.costs.lowerBound, PasswordHash.costs.upperBound)
-                throw Fault(line: number, reason: "the cost of a hash must be \(least) to \(most)")
+                throw Fault(line: number, reason: "the bcrypt cost must be from \(least) to \(most)")
             }
         }
     }
 
     package var count: Int { hashes.count }
 
-    /// Whether the content is the same.
+    /// Whether both values were read from files with the same content.
     package func isSame(as other: PasswordFile) -> Bool { contents == other.contents }
 
-    /// Uses a key of this value: after the file is reloaded, earlier digests are useless.
+    /// The digest uses a key that belongs to this value alone: after the file is reloaded, earlier digests are useless.
     package func digest(of credentials: BasicCredentials) -> CredentialsDigest { key.digest(of: credentials.octets) }
 
     /// Whether the password is correct. Takes as long as the hash's cost requires, tens to hundreds of milliseconds. An unknown name takes

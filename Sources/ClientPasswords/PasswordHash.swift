@@ -16,7 +16,7 @@ struct PasswordHash: Sendable {
     private static let length = 60
     private static let prefixes = ["$2y$", "$2b$", "$2a$"].map { Array($0.utf8) }
 
-    /// With a terminating NUL.
+    /// The whole hash as text, with a terminating NUL.
     private let text: [UInt8]
 
     init(_ text: some Collection<UInt8>) throws(Fault) {
@@ -28,7 +28,7 @@ struct PasswordHash: Sendable {
         self.text = text + [0]
     }
 
-    /// Takes as long as the cost requires, for any password.
+    /// Whether the password is correct. This takes as long as the cost requires, for any password.
     func isHash(of password: some Collection<UInt8>) -> Bool {
         var phrase = Array(password)
         let fits = phrase.count <= Self.passwordLimit && !phrase.contains(0)
@@ -42,7 +42,7 @@ struct PasswordHash: Sendable {
                     let setting = text.assumingMemoryBound(to: CChar.self).baseAddress
                     let made = crypt_rn(
                         phrase.assumingMemoryBound(to: CChar.self).baseAddress, setting, scratch.baseAddress, Int32(size))
-                    // The result is in the scratch memory, which is larger than the compared text.
+                    // The result is in the scratch memory, which is longer than the compared text, so the comparison reads no other memory.
                     return made.map { CRYPTO_memcmp($0, text.baseAddress, text.count) == 0 } ?? false
                 }
             }
@@ -51,7 +51,7 @@ struct PasswordHash: Sendable {
         return agrees && fits
     }
 
-    /// Whether it is in bcrypt's base64 alphabet.
+    /// Whether the byte is in bcrypt's base64 alphabet.
     private static func isLetter(_ octet: UInt8) -> Bool {
         (octet | 0x20) &- 0x61 < 26 || digit(octet) != nil || octet == UInt8(ascii: ".") || octet == UInt8(ascii: "/")
     }

@@ -11,7 +11,7 @@ package struct AttachedProxy {
     package struct Failure: Error, CustomStringConvertible {
         package enum Kind {
             case otherVersion
-            /// It is running, but has no listener with plain HTTP.
+            /// A Larder is running, but has no listener with plain HTTP.
             case listeners
             /// The files that programs need cannot be written.
             case files
@@ -29,27 +29,27 @@ package struct AttachedProxy {
 
     /// The folder for the files that programs need.
     package enum Place {
-        /// The user's folder for such files.
+        /// The user's folder for files that programs need.
         case user
         case of(PrivateFolder)
     }
 
     package let environment: ClientEnvironment
-    /// Whether it intercepts, with a CA.
+    /// Whether the running Larder intercepts, with a CA.
     package var intercepts: Bool { root != nil }
-    /// The root certificate of that CA, as the running Larder uses it.
+    /// The root certificate of the running Larder's CA.
     package let root: Certificate?
-    /// Whether the settings require a password from every client, which programs do not have.
+    /// Whether every client must send a password, according to the settings. Programs have no password.
     package let asksEverybody: Bool
 
-    /// Requests its addresses and root certificate, and writes the files.
+    /// Requests the addresses and the root certificate of the running Larder, and writes the files that programs need.
     package init(
         _ client: AdminClient, over given: [String: String], filesIn place: Place, asksEverybody: Bool = false
     ) throws(Failure) {
         self.asksEverybody = asksEverybody
         let answer = try Self.asked(client)
         guard let proxies = answer["proxies"] as? [String] else {
-            throw Failure(matter: .otherVersion, description: "the running Larder is a different version")
+            throw Failure(matter: .otherVersion, description: "the running Larder has a different version")
         }
         guard let proxy = proxies.lazy.compactMap({ ListenAddress($0) }).first?.reachedLocally else {
             throw Failure(matter: .listeners, description: "the running Larder has no listener for plain HTTP")
@@ -81,7 +81,8 @@ package struct AttachedProxy {
                 throw Failure(
                     matter: .files,
                     description:
-                        "none of XDG_STATE_HOME, HOME and XDG_RUNTIME_DIR is set, so there is no folder for the clients' files")
+                        "none of XDG_STATE_HOME, HOME and XDG_RUNTIME_DIR is set, so Larder has no folder for the files of larder env"
+                )
             }
             func kept(below place: String) throws(Failure) -> ClientEnvironment {
                 try told(in: "\(place)/clients/\(proxy.address)-\(proxy.port)") { writer throws(WholeFile.Unwritten) in

@@ -26,7 +26,7 @@ package struct ChildProcess {
         let path: String
         switch ProgramSearch(command[0], path: ProcessInfo.processInfo.environment["PATH"]) {
         case .found(let place): path = place
-        case .notExecutable: throw .notExecutable("it is not an executable program")
+        case .notExecutable: throw .notExecutable("not an executable program")
         case .missing: throw .missing
         }
         let words = given.text.last(command)
@@ -50,7 +50,7 @@ package struct ChildProcess {
         switch outcome.code {
         case 0: return
         case EAGAIN, ENOMEM, EMFILE, ENFILE: throw .system(String(cString: strerror(outcome.code)))
-        case ENOENT: throw .notExecutable("the interpreter in its first line does not exist")
+        case ENOENT: throw .notExecutable("the interpreter in the script's first line does not exist")
         default: throw .notExecutable(String(cString: strerror(outcome.code)))
         }
     }

@@ -29,7 +29,7 @@ package struct ClientEnvironment {
         }
     }
 
-    /// The same as a dictionary.
+    /// The variables to set, as a dictionary.
     package func values(over given: [String: String]) -> [String: String] {
         Dictionary(uniqueKeysWithValues: variables(over: given).map { ($0.name, $0.value) })
     }
@@ -51,7 +51,8 @@ package struct ClientEnvironment {
         }
     }
 
-    /// An empty part, like an unset variable, means the folder that PHP was built with; an empty variable means no folder.
+    /// In the list of folders, an empty part means the folder that PHP was built with, as does an unset variable. An empty variable means
+    /// no folder.
     private func phpFolders(_ given: String?) -> String? {
         // Colons separate folders and cannot be escaped.
         if files.folder.contains(":") { return nil }
@@ -101,7 +102,7 @@ struct JavaProperty {
         ]
     }
 
-    /// Matches all of these in `JAVA_TOOL_OPTIONS`, for any Larder's address.
+    /// Matches all options that a Larder, at any address, has added to `JAVA_TOOL_OPTIONS`.
     static var joinedBefore: Regex<Substring> {
         #/
         \x20?-Dhttp\.proxyHost=\S+ \x20-Dhttp\.proxyPort=\d+ \x20-Dhttps\.proxyHost=\S+ \x20-Dhttps\.proxyPort=\d+

@@ -8,9 +8,9 @@ package struct ClientFiles: Equatable {
 
     var bundle: String { "\(folder)/ca-bundle.pem" }
     package var additions: String { "\(folder)/ca.pem" }
-    /// Its password is `TrustStoreArchive.usualPassword`.
+    /// The Java trust store, with the password `TrustStoreArchive.usualPassword`.
     var javaStore: String { "\(folder)/trust.p12" }
-    /// The same without a password, to mount over Java's own trust store.
+    /// A Java trust store without a password, to mount over Java's own.
     var openJavaStore: String { "\(folder)/cacerts" }
     var wgetSettings: String { "\(folder)/wgetrc" }
     var aptSettings: String { "\(folder)/apt.conf" }

@@ -18,7 +18,7 @@ package struct ClientFolder {
     }
 
     /// Writes into an empty temporary folder.
-    /// - Parameter coversSystem: the files will be mounted over those of the system too.
+    /// - Parameter coversSystem: whether these files will also be mounted over the system's files.
     package func fill(_ folder: PrivateFolder, coversSystem: Bool = false) throws(WholeFile.Unwritten) {
         for (path, octets) in texts { try folder.write(octets, to: path) }
         if environment.carriesTrust { try folder.write(javaStore(), to: environment.files.javaStore) }
@@ -36,7 +36,7 @@ package struct ClientFolder {
         } catch {
             throw WholeFile.Unwritten(reason: "the folder cannot be created")
         }
-        // Written last, after the store with these certificates.
+        // The mark is written last, after the trust store with these certificates.
         let mark = "\(files.folder)/trust.mark"
         let markText = Array("\(Hexadecimal.encode(SHA256Digest(of: trust.bundleText).octets))\n".utf8)
         if environment.carriesTrust, !Self.stands(markText, at: mark) || access(files.javaStore, R_OK) != 0 {

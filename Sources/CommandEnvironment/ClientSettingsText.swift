@@ -7,7 +7,7 @@ struct ClientSettingsText {
     /// The variables as the user set them.
     let given: [String: String]
 
-    /// A file named by `WGETRC` replaces the user's file, so that one is copied into it.
+    /// wget reads the file that `WGETRC` names in place of the user's own file, so this file begins with a copy of that one.
     var wget: [UInt8] {
         var lines = ["use_proxy = on"]
         for name in ["http_proxy", "https_proxy"] { lines.append("\(name) = \(environment.proxyURL)") }
@@ -16,7 +16,7 @@ struct ClientSettingsText {
         return userWgetSettings + Self.text(of: lines)
     }
 
-    /// From the file that `WGETRC` names, else from the default one.
+    /// The user's settings for wget, from the file that `WGETRC` names, else from the default file.
     private var userWgetSettings: [UInt8] {
         for path in [given["WGETRC"], given["HOME"].map { "\($0)/.wgetrc" }].compactMap({ $0 }) {
             do throws(LocalFile.Unreadable) {
@@ -27,7 +27,7 @@ struct ClientSettingsText {
         return []
     }
 
-    /// A longer file is not a settings file; in bytes.
+    /// The longest settings file of the user that is copied, in bytes.
     private static let lengthLimit = 1 << 20
 
     var apt: [UInt8] {
@@ -52,7 +52,7 @@ struct ClientSettingsText {
         return Self.text(of: ["curl.cainfo", "openssl.cafile"].map { "\($0) = '\(bundle)'" })
     }
 
-    /// Whether it can be written within apt's quotes.
+    /// Whether the path can be written within apt's quotes.
     private static func isWritable(_ path: String) -> Bool { !path.holds(anyOf: "\"\n") }
 
     private static func text(of lines: [String]) -> [UInt8] {

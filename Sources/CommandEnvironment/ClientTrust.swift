@@ -7,7 +7,7 @@ import ServerTrust
 /// The certificates that programs behind a Larder must trust: the system's CA certificates, Larder's own root, and the CA
 /// certificates that its settings name. The last are needed because programs verify the servers of tunnels themselves.
 package struct ClientTrust {
-    /// The CA's root first, if there is one.
+    /// The certificates that Larder adds, first the CA's root if there is one.
     let additions: [Certificate]
     /// The content of the system's bundle, or of the bundle that the user set instead.
     let base: [UInt8]
@@ -22,7 +22,7 @@ package struct ClientTrust {
         base = additions.isEmpty ? [] : Self.base(environment)
     }
 
-    /// For a Larder with these settings.
+    /// The certificates for programs behind a Larder with these settings.
     package init(_ settings: TrustSettings, environment: [String: String]) {
         self.init(root: settings.loaded?.authority?.root, anchors: settings.namedAnchors, environment: environment)
     }
@@ -36,7 +36,7 @@ package struct ClientTrust {
         return base + separator + Array(additionsText.utf8)
     }
 
-    /// - Parameter password: opens the store; `nil` leaves it open.
+    /// - Parameter password: protects the trust store; `nil` leaves it without a password.
     /// - Returns: `nil` if OpenSSL fails.
     func javaStore(password: String?) -> [UInt8]? {
         let system = base.isEmpty ? [] : Certificate.reading(pem: base) ?? []
@@ -47,7 +47,7 @@ package struct ClientTrust {
         return TrustStoreArchive.octets(of: entries, password: password)
     }
 
-    /// Like OpenSSL: `SSL_CERT_FILE` replaces the system's bundle. An unreadable file counts as absent.
+    /// `SSL_CERT_FILE` replaces the system's bundle, as in OpenSSL. An unreadable file is treated as absent.
     private static func base(_ environment: [String: String]) -> [UInt8] {
         let places = (environment["SSL_CERT_FILE"].map { [$0] } ?? []) + TrustAnchors.systemBundles
         for place in places {

@@ -3,16 +3,16 @@
 struct ClientVariable: Sendable {
     /// The value to set.
     enum Meaning: Sendable {
-        /// The proxy, as `http://127.0.0.1:3180`.
+        /// The proxy's URL, such as `http://127.0.0.1:3180`.
         case proxy
         /// The proxy's address and port alone.
         case proxyAddress
-        /// Empty: requests to excluded hosts would bypass the rules.
+        /// An empty value: requests to hosts in a list of exceptions would bypass the rules.
         case nothing
         case constant(String)
         /// A file with the system's CA certificates and those that Larder adds.
         case bundle
-        /// The same file, but only if the user set the variable: programs that cannot use it fail if it is set.
+        /// The file of `bundle`, but only if the user set the variable: some programs cannot use the variable, and fail if it is set.
         case replacedBundle
         /// A file with only the certificates that Larder adds, for programs that add them to their own.
         case additions
@@ -25,7 +25,7 @@ struct ClientVariable: Sendable {
         /// The folder of a settings file for PHP, appended to the folders that PHP reads by default.
         case phpFolders
 
-        /// Whether it only concerns the certificates to trust.
+        /// Whether the variable only concerns the certificates to trust.
         var isOfTrust: Bool {
             switch self {
             case .bundle, .replacedBundle, .additions, .phpFolders: true
@@ -33,7 +33,7 @@ struct ClientVariable: Sendable {
             }
         }
 
-        /// For docs/run.md.
+        /// The description of the value in docs/run.md.
         var about: String {
             switch self {
             case .proxy: "the proxy"
@@ -46,14 +46,14 @@ struct ClientVariable: Sendable {
             case .javaOptions: "the options already set, then the proxy (with no host excluded) and the trust store"
             case .wgetSettings: "a file: the user's settings, then the proxy and the bundle"
             case .phpFolders: "the folders that PHP reads by default, then one with `curl.cainfo` and `openssl.cafile`"
-            case .aptSettings: "a file: the contents of the file that it named before, then the proxy and the bundle"
+            case .aptSettings: "a file: the contents of the file that `APT_CONFIG` named before, then the proxy and the bundle"
             }
         }
     }
 
     let name: String
     let meaning: Meaning
-    /// The programs that read it.
+    /// The programs that read the variable.
     let readers: String
 
     init(_ name: String, _ meaning: Meaning, _ readers: String) {
@@ -63,19 +63,18 @@ struct ClientVariable: Sendable {
     }
 
     static let all: [ClientVariable] = [
-        // curl reads this one only in lower case: in a CGI program, the upper-case variable can come from a request's `Proxy` field
-        // (httpoxy).
+        // curl reads `http_proxy` only in lower case: in a CGI program, `HTTP_PROXY` can come from a request's `Proxy` field (httpoxy).
         ClientVariable("http_proxy", .proxy, "curl, git, wget, Python, Ruby, Perl, PHP's curl, uv"),
-        ClientVariable("https_proxy", .proxy, "the same"),
+        ClientVariable("https_proxy", .proxy, "curl, git, wget, Python, Ruby, Perl, PHP's curl, uv"),
         ClientVariable("all_proxy", .proxy, "curl, httpx"),
-        ClientVariable("no_proxy", .nothing, "all of these"),
+        ClientVariable("no_proxy", .nothing, "the programs that read `http_proxy`, `https_proxy` or `all_proxy`"),
         ClientVariable("HTTP_PROXY", .proxy, "Go, Node, Python, gcloud"),
-        ClientVariable("HTTPS_PROXY", .proxy, "the same, and cargo"),
+        ClientVariable("HTTPS_PROXY", .proxy, "Go, Node, Python, gcloud, cargo"),
         ClientVariable("ALL_PROXY", .proxy, "curl, uv"),
-        ClientVariable("NO_PROXY", .nothing, "all of these"),
+        ClientVariable("NO_PROXY", .nothing, "the programs that read `HTTP_PROXY`, `HTTPS_PROXY` or `ALL_PROXY`"),
         ClientVariable("grpc_proxy", .proxy, "gRPC"),
         ClientVariable("no_grpc_proxy", .nothing, "gRPC"),
-        ClientVariable("PIP_PROXY", .proxy, "pip, before the others"),
+        ClientVariable("PIP_PROXY", .proxy, "pip, which prefers it to the other variables"),
         ClientVariable("RSYNC_PROXY", .proxyAddress, "rsync, for `rsync://`"),
 
         ClientVariable("SSL_CERT_FILE", .bundle, "programs that use OpenSSL; Go, Ruby, Perl, httpx, aiohttp, uv"),
@@ -84,27 +83,28 @@ struct ClientVariable: Sendable {
         ClientVariable("REQUESTS_CA_BUNDLE", .bundle, "Python's requests"),
         ClientVariable("PIP_CERT", .bundle, "pip"),
         ClientVariable("PERL_LWP_SSL_CA_FILE", .bundle, "Perl's LWP"),
-        // If this is not set, the AWS CLI reads REQUESTS_CA_BUNDLE; if it is set, rclone 1.60 fails with S3.
-        ClientVariable("AWS_CA_BUNDLE", .replacedBundle, "AWS's tools, which otherwise read `REQUESTS_CA_BUNDLE`"),
+        // Without AWS_CA_BUNDLE, the AWS CLI reads REQUESTS_CA_BUNDLE. With it, rclone 1.60 fails with S3.
+        ClientVariable("AWS_CA_BUNDLE", .replacedBundle, "AWS tools, which read `REQUESTS_CA_BUNDLE` if this one is not set"),
         ClientVariable("CLOUDSDK_CORE_CUSTOM_CA_CERTS_FILE", .bundle, "gcloud"),
         ClientVariable("GRPC_DEFAULT_SSL_ROOTS_FILE_PATH", .bundle, "gRPC"),
         ClientVariable("NIX_SSL_CERT_FILE", .bundle, "Nix"),
         ClientVariable("BUNDLE_SSL_CA_CERT", .bundle, "Bundler"),
 
         ClientVariable(
-            "NODE_USE_ENV_PROXY", .constant("1"), "Node from 22.21 and 24 on, which reads the others only if this is set"),
+            "NODE_USE_ENV_PROXY", .constant("1"),
+            "Node 22 from 22.21 on, and Node 24 and later; Node reads the other variables only if this one is set"),
         ClientVariable("NODE_EXTRA_CA_CERTS", .additions, "Node"),
         ClientVariable("npm_config_proxy", .proxy, "npm"),
         ClientVariable("npm_config_https_proxy", .proxy, "npm"),
-        // An empty value counts as unset, and npm would use its settings file.
-        ClientVariable("npm_config_noproxy", .constant(","), "npm: a name that matches no host"),
+        // npm treats an empty value as unset, and would use its settings file.
+        ClientVariable("npm_config_noproxy", .constant(","), "npm; the value is a name that matches no host"),
         ClientVariable("npm_config_cafile", .bundle, "npm"),
         ClientVariable("NPM_CONFIG_PROXY", .proxy, "npm, which reads both cases"),
         ClientVariable("NPM_CONFIG_HTTPS_PROXY", .proxy, "npm"),
         ClientVariable("NPM_CONFIG_NOPROXY", .constant(","), "npm"),
         ClientVariable("NPM_CONFIG_CAFILE", .bundle, "npm"),
-        ClientVariable("YARN_HTTP_PROXY", .proxy, "Yarn from 2 on"),
-        ClientVariable("YARN_HTTPS_PROXY", .proxy, "Yarn from 2 on"),
+        ClientVariable("YARN_HTTP_PROXY", .proxy, "Yarn 2 or later"),
+        ClientVariable("YARN_HTTPS_PROXY", .proxy, "Yarn 2 or later"),
         ClientVariable("DENO_CERT", .additions, "Deno"),
         ClientVariable("CARGO_HTTP_PROXY", .proxy, "cargo"),
         ClientVariable("CARGO_HTTP_CAINFO", .bundle, "cargo"),

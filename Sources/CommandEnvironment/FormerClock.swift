@@ -3,7 +3,7 @@ import HTTPMessage
 
 /// A clock for a command that is set back to the time of a recording, with libfaketime.
 package struct FormerClock {
-    /// In seconds, 0 or less.
+    /// The offset from the real time in seconds, 0 or less.
     package let offset: Int64
     private let library: String
 
@@ -19,16 +19,16 @@ package struct FormerClock {
         let preloaded = [library] + (environment["LD_PRELOAD"].map { [$0] } ?? [])
         return [
             "LD_PRELOAD": preloaded.joined(separator: ":"),
-            // Without a sign it would be an absolute time.
+            // libfaketime reads a value without a sign as an absolute time.
             "FAKETIME": offset < 0 ? "\(offset)" : "+\(offset)",
-            // Waiting takes real time.
+            // The monotonic clock stays real, so that waiting takes real time.
             "FAKETIME_DONT_FAKE_MONOTONIC": "1",
         ]
     }
 
-    /// Where Debian, Fedora, Alpine and others install it; the version for programs with threads.
+    /// Where Debian, Fedora, Alpine and others install libfaketime, in its version for programs with threads.
     private static var places: [String] {
-        let multiarch = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib")) ?? []  // unreadable: no such folders
+        let multiarch = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib")) ?? []  // empty if unreadable
         let folders =
             ["/usr/lib64", "/usr/lib", "/usr/local/lib"] + multiarch.filter { $0.contains("-linux-") }.map { "/usr/lib/\($0)" }
         return folders.map { "\($0)/faketime/libfaketimeMT.so.1" }

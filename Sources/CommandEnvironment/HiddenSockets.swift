@@ -1,19 +1,21 @@
 import CLinux
 import Foundation
 
-/// Unix sockets of programs that would send or look up something for the command. A socket with a path can be reached from every network
-/// namespace, so Larder mounts `/dev/null` over these. Abstract sockets belong to the network namespace.
+/// Unix sockets of programs that could send or look up data for the command, outside its network namespace. A socket with a path is
+/// reachable from every network namespace, so Larder mounts `/dev/null` over these sockets. Abstract sockets belong to the network
+/// namespace.
 ///
-/// This is the only list of them. It names the usual places; sockets elsewhere, and those that do not exist yet, stay.
+/// This is the only list of these sockets. It names the usual places; sockets in other places, and sockets that are created later, stay
+/// reachable.
 enum HiddenSockets {
     private struct Service {
-        /// The actions that a client of these sockets can cause outside.
+        /// What a client of these sockets can do outside the network namespace.
         let reason: String
-        /// In `/run`: patterns (glob(7)).
+        /// Patterns (glob(7)) for sockets in `/run`.
         var system: [String] = []
-        /// In the folder of a user's run-time files.
+        /// Patterns for sockets in the folder of a user's run-time files.
         var user: [String] = []
-        /// With whole paths; `~` is the home folder.
+        /// Patterns with whole paths; `~` is the home folder.
         var others: [String] = []
         /// Variables that name a socket.
         var variables: [String] = []
@@ -21,7 +23,7 @@ enum HiddenSockets {
 
     private static let services = [
         Service(
-            reason: "a message bus starts services, which download and look up names",
+            reason: "a message bus starts services that download files and look up names",
             system: ["dbus/system_bus_socket"], user: ["bus", "dbus-1/*"],
             variables: ["DBUS_SESSION_BUS_ADDRESS", "DBUS_SYSTEM_BUS_ADDRESS"]),
         Service(
@@ -50,7 +52,7 @@ enum HiddenSockets {
             system: ["libvirt/*-sock*"], user: ["libvirt/*-sock*"],
             others: ["/var/lib/lxd/unix.socket", "/var/snap/lxd/common/lxd/unix.socket", "/var/lib/incus/unix.socket"]),
         Service(
-            reason: "a package or network service downloads, connects or prints for its clients",
+            reason: "a system service downloads packages or keys, connects to networks or prints",
             system: [
                 "snapd.socket", "snapd-snap.socket", "tailscale/tailscaled.sock", "NetworkManager/private*", "cups/cups.sock",
                 "chrony/chronyd.sock",
@@ -63,14 +65,14 @@ enum HiddenSockets {
             others: ["/tmp/tmux-*/*", "/tmp/zellij-*/*/*", "/tmp/emacs*/*", "/tmp/nvim.*/*/*", "/tmp/vscode-ipc-*.sock"],
             variables: ["TMUX", "KITTY_LISTEN_ON", "WEZTERM_UNIX_SOCKET", "NVIM", "VSCODE_IPC_HOOK_CLI"]),
         Service(
-            reason: "another Larder forwards requests under its own rules, and its clients can change them",
+            reason: "another Larder forwards requests under its own rules, and its clients can change these rules",
             system: ["larder/admin-*.sock"], user: ["larder/admin-*.sock"], others: ["~/.local/state/larder/admin-*.sock"]),
     ]
 
     /// - Parameter environment: the command's.
     /// - Returns: the sockets that exist, each once.
     static func paths(_ environment: [String: String]) -> Set<String> {
-        // Root can become each of these users.
+        // The folders of all users, because root can become any user.
         var folders = ["/run/user/*"]
         for variable in ["XDG_RUNTIME_DIR", "TMUX_TMPDIR"] {
             if let folder = environment[variable], folder.hasPrefix("/") { folders.append(literal(folder)) }
@@ -88,7 +90,7 @@ enum HiddenSockets {
             }
             patterns += service.variables.flatMap { places(in: environment[$0] ?? "") }.map(literal)
         }
-        // Of a state folder elsewhere.
+        // The admin sockets of Larder, if the user's state folder is not the usual one.
         if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") {
             patterns.append("\(literal(state))/larder/admin-*.sock")
         }

@@ -8,19 +8,19 @@ struct InheritedDescriptors {
     /// The descriptors that are open now.
     init() { given = Set(Self.open.filter { fcntl($0, F_GETFD) == 0 }) }
 
-    /// Sets close-on-exec on all others. These are this process's own, whatever their numbers: inherited ones may be above the limit, from
-    /// before it was lowered.
+    /// Sets close-on-exec on all descriptors that were not inherited. The numbers do not show which these are: an inherited descriptor can
+    /// be above the limit, if the limit was lowered after it was opened.
     func keepOthersBack() {
         for descriptor in Self.open where !given.contains(descriptor) { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
     }
 
-    /// Closes all but the standard ones: a socket of another network namespace would lead out of this one.
+    /// Closes all descriptors but the standard ones: a socket of another network namespace would lead out of this namespace.
     static func closeAll() { for descriptor in open { close(descriptor) } }
 
-    /// The kernel assigns the lowest free number.
+    /// Descriptors are closed up to this number if /proc is not available. The kernel assigns the lowest free number, so few are higher.
     private static let usualLimit: Int32 = 4096
 
-    /// If /proc is not available, a list that includes numbers that are not open.
+    /// The numbers of the open descriptors. If /proc is not available, the list also has numbers that are not open.
     private static var open: [Int32] {
         let names = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
         guard let names else { return Array(3..<usualLimit) }

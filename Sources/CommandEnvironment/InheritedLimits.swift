@@ -1,6 +1,6 @@
 import Foundation
 
-/// The limits that this process inherited, for a child: it gets its grandparent's limits, not those that serving needs.
+/// The limits that this process inherited, for a child: the child gets these limits, not the limits that serving needs.
 struct InheritedLimits {
     private let limits: [(resource: __rlimit_resource_t, limit: rlimit)]
 
@@ -13,7 +13,7 @@ struct InheritedLimits {
         }
     }
 
-    /// Applies them while `work` runs.
+    /// Applies the inherited limits while `work` runs.
     func lent<Value>(_ work: () -> Value) -> Value {
         let own = InheritedLimits()
         set()

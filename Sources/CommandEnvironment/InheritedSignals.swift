@@ -6,14 +6,13 @@ import Foundation
 /// Must be made before any other thread, so that every thread inherits the mask.
 package struct InheritedSignals {
     let mask: sigset_t
-    /// The blocked signals: all that another process may send, except those that were ignored, which stay ignored for the child.
+    /// The blocked signals: all that another process may send. Signals that were ignored are not blocked: they stay ignored for the child.
     let taken: sigset_t
     /// Ignored only by this process: a disconnected peer, and a file at its size limit, are write errors and must not end the process.
     let ignoredHere: sigset_t
 
-    /// The first two cannot be caught. The next three stop the job that has the terminal, this process and its child alike. The
-    /// child's end
-    /// is waited for in another way; the others report a fault in this process.
+    /// SIGKILL and SIGSTOP cannot be caught. The next three stop the job that has the terminal: this process and its child alike. The
+    /// child's end (SIGCHLD) is waited for in another way. The others report a fault in this process.
     private static let left: Set = [
         SIGKILL, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGCHLD, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS,
     ]
@@ -30,7 +29,7 @@ package struct InheritedSignals {
                 signal(number, SIG_IGN)
                 sigaddset(&ignoredHere, number)
             } else {
-                // For two numbers, which the C library uses itself, this has no effect.
+                // This has no effect for the two signals that the C library uses itself.
                 sigaddset(&taken, number)
             }
         }

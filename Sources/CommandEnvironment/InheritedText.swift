@@ -29,7 +29,7 @@ package struct InheritedText {
         String(decoding: octets.lazy.map { UInt8(bitPattern: $0) }.prefix { $0 != 0 }, as: UTF8.self)
     }
 
-    /// Each with its terminating zero.
+    /// The strings of the list, each with its terminating zero.
     private static func texts(_ list: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> [[CChar]] {
         var texts: [[CChar]] = []
         while let text = list[texts.count] { texts.append(Array(UnsafeBufferPointer(start: text, count: strlen(text) + 1))) }

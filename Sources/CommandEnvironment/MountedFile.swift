@@ -2,7 +2,7 @@ import Foundation
 import HTTPMessage
 import ServerTrust
 
-/// A file that a command sees in place of another one, in its own mount namespace.
+/// A file that a command sees in place of the system's file, in its own mount namespace.
 package struct MountedFile: Equatable {
     let file: String
     let place: String
@@ -15,7 +15,7 @@ package struct MountedFile: Equatable {
     static let resolverPlace = "/etc/resolv.conf"
     static let hostsPlace = "/etc/hosts"
 
-    /// The machine's name for `/etc/hosts`; `nil` if it is not a host name.
+    /// The machine's name for `/etc/hosts`; `nil` if the machine's name is not a valid host name.
     static var machineName: String? {
         var octets = [CChar](repeating: 0, count: 256)
         guard gethostname(&octets, octets.count - 1) == 0 else { return nil }
@@ -27,7 +27,7 @@ package struct MountedFile: Equatable {
     /// Where Debian and Fedora keep Java's trust store.
     private static let javaPlaces = ["/etc/ssl/certs/java/cacerts", "/etc/pki/ca-trust/extracted/java/cacerts"]
 
-    /// - Returns: none if the folder has no CA certificates.
+    /// - Returns: an empty list if the folder of these files has no CA certificates.
     static func trust(_ files: ClientFiles) -> [MountedFile] {
         let pairs = TrustAnchors.systemBundles.map { MountedFile(file: files.bundle, place: $0) }
         return (pairs + javaPlaces.map { MountedFile(file: files.openJavaStore, place: $0) }).filter { mount in

@@ -2,7 +2,7 @@
 ///
 /// Converts bytes to bytes. The query is untrusted input: it comes from the command.
 enum NameAnswer {
-    /// RFC 1035 §4.1.1.
+    /// The response codes of RFC 1035 §4.1.1.
     private enum Code: UInt8 {
         case good = 0
         case malformed = 1
@@ -12,11 +12,11 @@ enum NameAnswer {
     }
 
     private static let headLength = 12
-    /// RFC 1035 §3.1, §2.3.4: including the length byte before each label, and the one for the root.
+    /// The longest name in bytes (RFC 1035 §3.1, §2.3.4), with the length byte before each label and the byte for the root.
     private static let nameLimit = 255
     private static let labelLimit = 63
     private static let ofAddress = 1
-    /// RFC 3596 §2.1.
+    /// The type AAAA (RFC 3596 §2.1).
     private static let ofIPv6Address = 28
     private static let ofAnything = 255
     private static let internet = 1
@@ -25,7 +25,7 @@ enum NameAnswer {
 
     /// - Parameters:
     ///   - resolve: gets the labels of the name, with dots between them.
-    ///   - exists: gets the same for a query about other records than addresses.
+    ///   - exists: gets the labels in the same form, for a query about records other than addresses.
     /// - Returns: `nil` if the message gets no response: it has no head, or is a response itself.
     static func answer(
         to query: [UInt8], by resolve: ([UInt8]) -> NameResolution, exists: ([UInt8]) -> Bool
@@ -58,7 +58,7 @@ enum NameAnswer {
         return head(query, .good, questions: 1, answers: UInt8(records.count)) + question + records.joined()
     }
 
-    /// A pointer to the name; the type, class IN; not to be cached; the length.
+    /// The resource record: a pointer to the name, the type, class IN, a TTL of 0 (not to be cached), the length, and the address.
     private static func record(_ type: Int, _ address: [UInt8]) -> [UInt8] {
         [0xC0, UInt8(headLength), 0, UInt8(type), 0, 1, 0, 0, 0, 0, 0, UInt8(address.count)] + address
     }
@@ -76,7 +76,8 @@ enum NameAnswer {
         return name
     }
 
-    /// The index of the type, after the question's name; `nil` if the name is malformed. Nothing precedes the name that it could point to.
+    /// The index of the type, after the question's name; `nil` if the name is malformed. A compression pointer is malformed too, because it
+    /// could only point to an earlier name, and there is none.
     private static func nameEnd(in query: [UInt8]) -> Int? {
         var place = headLength
         while place < query.count, place - headLength < nameLimit {

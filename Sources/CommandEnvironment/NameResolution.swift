@@ -3,11 +3,11 @@ import ProxyServer
 
 /// The result of resolving a name, for `NameAnswer`.
 enum NameResolution {
-    /// Four bytes, and 16 bytes or none: names have no IPv6 address in a namespace without IPv6.
+    /// An IPv4 address of four bytes, and an IPv6 address of 16 bytes. In a namespace without IPv6, `ipv6` is `nil`.
     case addresses(ipv4: [UInt8], ipv6: [UInt8]?)
     /// The name does not exist.
     case none
-    /// No answer is possible.
+    /// The limit of names is reached, so the name gets no address.
     case refused
 
     init(_ resolution: ReservedNames.Resolution, hasIPv6: Bool) {

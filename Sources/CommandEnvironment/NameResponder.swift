@@ -3,28 +3,28 @@ import Foundation
 
 /// Answers DNS queries in a command's own network namespace for the life of this process, on one thread for each socket.
 struct NameResponder {
-    /// Called on these threads.
+    /// Resolves a name. Called on the responder's threads.
     let resolve: @Sendable ([UInt8]) -> NameResolution
-    /// Called on these threads, for queries about other records than addresses.
+    /// Whether a name exists, for queries about records other than addresses. Called on the responder's threads.
     let exists: @Sendable ([UInt8]) -> Bool
 
     /// The most queries per connection; a client with more opens a second connection.
     private static let questionLimit = 100
-    /// The time limit for a connection, in seconds: meanwhile no other is served.
+    /// The time limit for a connection, in seconds. No other connection is served meanwhile.
     private static let patience = 1
 
     /// Answers from the address that the query was sent to: clients ignore other answers.
-    /// - Parameter socket: a bound UDP socket that tells these addresses; the responder owns it from now on.
+    /// - Parameter socket: a bound UDP socket that reports the destination address of each query; the responder owns it from now on.
     func serve(datagramsAt socket: Int32) {
         Thread.detachNewThread {
             Thread.current.name = "names"
-            // One byte more, to detect messages that are too long.
+            // The buffer has one byte more than the limit, to detect messages that are too long.
             var octets = [UInt8](repeating: 0, count: NameAnswer.queryLimit + 1)
             while true {
                 var ends = larder_datagram_ends()
                 let count = larder_receive_datagram(socket, &octets, octets.count, &ends)
                 if count >= 0, let answer = NameAnswer.answer(to: Array(octets.prefix(count)), by: resolve, exists: exists) {
-                    // A client that does not receive it will repeat its query.
+                    // An error is ignored: a client that gets no response repeats its query.
                     _ = larder_answer_datagram(socket, answer, answer.count, &ends)
                 }
                 if count < 0, errno != EINTR { return }
@@ -66,7 +66,7 @@ struct NameResponder {
         }
     }
 
-    /// - Returns: `nil` if they are not received.
+    /// - Returns: `nil` if fewer bytes are received.
     private static func octets(_ count: Int, from connection: Int32) -> [UInt8]? {
         var octets = [UInt8](repeating: 0, count: count)
         return recv(connection, &octets, count, Int32(MSG_WAITALL)) == count ? octets : nil

@@ -2,7 +2,7 @@ import Foundation
 
 /// Why this system refuses a namespace, and what allows it (namespaces(7), user_namespaces(7)).
 struct NamespaceAdvice {
-    /// What to append to the system's error; empty if that says all.
+    /// The text to append to the system's error; empty if the error needs no explanation.
     let clause: String
 
     /// - Parameters:

@@ -13,7 +13,8 @@ package enum NetworkEntering {
     package static func become(_ path: String, _ words: [[CChar]], through namespaces: [Int32], mounting files: [MountedFile])
         -> Int32
     {
-        // Root's mounts belong to the namespaces outside, so that no process inside may change them. Other users have that right only inside.
+        // Root makes the mounts before it enters the namespaces. Such mounts belong to the user namespace outside, so no process inside may
+        // change them. Other users may make mounts only inside.
         var hasMounts = unshare(larder_new_mounts) == 0
         guard hasMounts || errno == EPERM else { return failMounting(reason("unshare (mounts)")) }
         if hasMounts, let reason = CommandMounts.make(of: files) { return failMounting(reason) }
@@ -27,11 +28,13 @@ package enum NetworkEntering {
         }
         let filter = SystemCallFilter().instructions
         guard larder_filter_system_calls(filter, UInt16(filter.count)) == 0 else {
-            return fail("cannot forbid system calls by which the command could leave its network namespace: \(reason("seccomp"))")
+            return fail(
+                "cannot block the system calls with which the command could leave its network namespace: \(reason("seccomp"))")
         }
-        // With these, root could give the namespace other links, routes and mounts.
+        // With these capabilities, root could give the namespace other links, routes and mounts.
         guard larder_drop_escape_capabilities() == 0 else {
-            return fail("cannot drop capabilities by which the command could leave its network namespace: \(reason("prctl"))")
+            return fail(
+                "cannot drop the capabilities with which the command could change its network namespace: \(reason("prctl"))")
         }
         InheritedDescriptors.closeAll()
         execute(path, words)
@@ -40,7 +43,8 @@ package enum NetworkEntering {
             execute("/bin/sh", ["sh", path].map { Array($0.utf8CString) } + words.dropFirst())
         }
         let code = errno
-        let reason = code == ENOENT ? "the interpreter in its first line does not exist" : String(cString: strerror(code))
+        let reason =
+            code == ENOENT ? "the interpreter in the script's first line does not exist" : String(cString: strerror(code))
         Terminal.talk("larder: \(printable(path, limit: 4096)): \(reason)\n")
         return ProgramSearch.notExecutableCode
     }
@@ -59,7 +63,7 @@ package enum NetworkEntering {
     }
 
     private static func failMounting(_ reason: String) -> Int32 {
-        fail("cannot give the command the settings of its network namespace: \(reason)")
+        fail("cannot mount files for the command in its network namespace: \(reason)")
     }
 
     private static func reason(_ call: String) -> String {

@@ -9,8 +9,8 @@ package enum NetworkMaking {
     static let address: [UInt8] = [127, 0, 0, 1]
     static var addressText: String { address.map(String.init).joined(separator: ".") }
 
-    /// Sends the sockets, and descriptors of the user and network namespaces, or the reason why there are none. The byte before them is the
-    /// number of the namespaces. Before that, it asks the peer to map the users, by one message of the byte `request`.
+    /// Asks the peer to map the users, with a message of one byte, `request`. Then sends the sockets and the descriptors of the user and
+    /// network namespaces, after a byte with the number of namespaces. After a failure it sends the reason instead.
     package static func handOver(to socket: Int32, reach: NetworkReach) {
         do throws(SystemError) {
             let namespaces = try enter(askingAt: socket)
@@ -30,20 +30,21 @@ package enum NetworkMaking {
             }
         } catch {
             let reason = Array("\(error)\(NamespaceAdvice(error.code).clause)".utf8)
-            _ = send(socket, reason, reason.count, larder_msg_nosignal)  // if it fails, the peer sees this process end
+            _ = send(socket, reason, reason.count, larder_msg_nosignal)  // if this fails, the peer sees this process end
         }
     }
 
-    /// The byte that asks for the mapping; a reason does not begin with it.
+    /// The byte that asks for the mapping. The text of a reason never begins with it.
     static let request: UInt8 = 0
 
-    /// Makes it in a new user namespace, for root too: otherwise root could become a user whose processes run outside, and trace these.
+    /// Makes the network namespace in a new user namespace, even for root. Otherwise root could become a user who has processes outside,
+    /// and trace those processes.
     private static func enter(askingAt socket: Int32) throws(SystemError) -> [Int32] {
         guard unshare(larder_new_users | larder_new_network) == 0 else { throw SystemError("unshare", code: errno) }
-        // Only a process outside may map more users than its own.
+        // Only a process outside the user namespace may map other users than its own.
         var octet = request
         guard send(socket, &octet, 1, larder_msg_nosignal) == 1, recv(socket, &octet, 1, 0) == 1 else {
-            throw SystemError("mapping the users", code: errno)
+            throw SystemError("cannot map the user IDs", code: errno)
         }
         return [try open("/proc/self/ns/user", O_RDONLY), try open("/proc/self/ns/net", O_RDONLY)]
     }
@@ -60,26 +61,28 @@ package enum NetworkMaking {
 
     private static func addSecondAddress() throws(SystemError) {
         let descriptor = socket(AF_INET, larder_sock_dgram | larder_sock_cloexec, 0)
-        guard descriptor >= 0 else { throw SystemError("socket (names)", code: errno) }
+        guard descriptor >= 0 else { throw SystemError("socket (DNS)", code: errno) }
         defer { close(descriptor) }
-        guard larder_add_loopback_address(descriptor) == 0 else { throw SystemError("addressing lo", code: errno) }
+        guard larder_add_loopback_address(descriptor) == 0 else { throw SystemError("cannot add an address to lo", code: errno) }
     }
 
     /// Opens the sockets at the port that the C library queries: no file can configure another port.
     /// - Returns: the UDP socket, then the TCP socket.
     private static func openNames(at host: String, _ family: Int32) throws(SystemError) -> [Int32] {
         let descriptor = socket(family, larder_sock_dgram | larder_sock_cloexec, 0)
-        guard descriptor >= 0 else { throw SystemError("socket (names)", code: errno) }
-        guard larder_tell_datagram_ends(descriptor, family) == 0 else { throw SystemError("setsockopt (names)", code: errno) }
+        guard descriptor >= 0 else { throw SystemError("socket (DNS)", code: errno) }
+        guard larder_tell_datagram_ends(descriptor, family) == 0 else { throw SystemError("setsockopt (DNS)", code: errno) }
         try ListeningSocket.bind(descriptor, to: host, port: namesPort)
         return [descriptor, try ListeningSocket(host: host, port: namesPort).descriptor]
     }
 
-    /// Makes all addresses local, so that every connection ends here, and accepts those to the ports of HTTP and DNS. The kernel refuses
-    /// connections to other ports. Without IPv6, no IPv6 address is reachable.
-    /// - Returns: for IPv4, then for IPv6 if there is IPv6: the sockets for http and https, and two for names.
+    /// Makes all addresses local, so that every connection ends in this namespace. Opens sockets for the ports of HTTP and DNS; the kernel
+    /// refuses connections to other ports. Without IPv6, no IPv6 address is reachable.
+    /// - Returns: the sockets for http and https and the two DNS sockets, first for IPv4, then for IPv6 if there is IPv6.
     private static func openEverywhere() throws(SystemError) -> [Int32] {
-        guard larder_make_all_addresses_local(AF_INET) == 0 else { throw SystemError("making all addresses local", code: errno) }
+        guard larder_make_all_addresses_local(AF_INET) == 0 else {
+            throw SystemError("cannot route all addresses to this namespace", code: errno)
+        }
         var descriptors = try openServices(at: "0.0.0.0", AF_INET)
         if larder_make_all_addresses_local(AF_INET6) == 0 { descriptors += try openServices(at: "::", AF_INET6) }
         return descriptors
@@ -96,7 +99,7 @@ package enum NetworkMaking {
 
     private static func open(_ path: String, _ flags: Int32) throws(SystemError) -> Int32 {
         let descriptor = Glibc.open(path, flags | O_CLOEXEC)
-        guard descriptor >= 0 else { throw SystemError("opening a file in /proc", code: errno) }
+        guard descriptor >= 0 else { throw SystemError("cannot open a file in /proc", code: errno) }
         return descriptor
     }
 }

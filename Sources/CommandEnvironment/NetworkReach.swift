@@ -2,7 +2,7 @@
 package enum NetworkReach: String, CaseIterable, Sendable {
     /// Larder's listener.
     case listener
-    /// Larder's listener, whose address every name stands for.
+    /// Larder's listener; every name resolves to its address.
     case names
     /// Larder, at each address: its listener, the ports of http and https, and its name server.
     case everywhere

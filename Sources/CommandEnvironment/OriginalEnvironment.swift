@@ -4,7 +4,7 @@ import TextCoding
 /// The variables as they were before a Larder replaced the user's files by its own. Larder's files begin with the user's content, even if
 /// the variables are set repeatedly: the names of the replaced files are saved beside them.
 package struct OriginalEnvironment {
-    /// The existing variables, with those for files as the user set them.
+    /// The existing variables. Variables that name files have the values that the user set.
     package let values: [String: String]
 
     private static let files: [(name: String, place: @Sendable (ClientFiles) -> String)] = [
@@ -12,7 +12,8 @@ package struct OriginalEnvironment {
     ]
     private static let lengthLimit = 1 << 16
 
-    /// - Parameter files: the files that are about to be written, which must not include themselves.
+    /// - Parameter files: the files that are about to be written. A variable that already names one of them is left out, so that no file
+    ///   includes itself.
     package init(_ given: [String: String], behind files: ClientFiles) {
         var values = given
         for (name, place) in Self.files {

@@ -12,7 +12,7 @@ package struct OtherProxies {
         }
     }
 
-    /// The variables that override those that Larder sets and that contain proxy or trust options. They stay unchanged, since they contain
+    /// The variables with proxy or trust options that override the variables that Larder sets. They stay unchanged, since they contain
     /// other options too.
     package var stronger: [String] {
         let options = Self.optionsOfJava.filter { name in

@@ -6,25 +6,25 @@ import ProxyServer
 
 /// A network namespace that has only `lo`, and sockets in it that Larder listens on: a program in it has no other connection.
 ///
-/// Only a process with a single thread can enter one. So this binary executes itself twice: `larder enter-network --make` makes the
-/// namespace, opens the sockets, sends all and exits; `larder enter-network` enters it and executes the program.
+/// Only a process with a single thread can enter a namespace, so this binary executes itself twice. `larder enter-network --make` makes the
+/// namespace, opens the sockets, sends their descriptors and exits. `larder enter-network` enters the namespace and executes the program.
 package struct OwnNetwork {
     package let listener: ListeningSocket
     /// The sockets for clients that connect to origins; `nil` if they can reach only the listener.
     package let transparent: TransparentSockets?
-    /// The names that have addresses, if each name has its own.
+    /// The names that have addresses, if each name has its own address.
     package let names: ReservedNames?
-    /// Descriptors for entering it: of its user namespace, then of the network namespace.
+    /// The descriptors with which a process enters: of the user namespace, then of the network namespace.
     let namespaces: [Int32]
-    /// The sockets for DNS queries, over UDP and TCP in turn.
+    /// The sockets for DNS queries, alternately for UDP and TCP.
     private let nameSockets: [Int32]
     private let hasIPv6: Bool
-    /// Files to mount over others in it.
+    /// Files to mount over the system's files in the namespace.
     private var mounts: [MountedFile] = []
 
-    /// The executable for both steps.
+    /// The executable of the helpers that make and enter the namespace: this binary.
     static let helper = "/proc/self/exe"
-    /// The subcommand for both steps.
+    /// The internal subcommand of the helpers that make and enter the namespace.
     package static let commandName = "enter-network"
 
     /// - Parameter folder: a folder for files that exist while the command runs.
@@ -37,7 +37,7 @@ package struct OwnNetwork {
             }
             defer { close(sockets[0]) }
             let begun = Result { () throws(Refusal) in try Self.begin(handingOverTo: sockets[1], reach: reach) }
-            // While it is open here, the helper's exit would not be noticed.
+            // While this end is open in this process, the exit of the helper would not be noticed.
             close(sockets[1])
             let helper = try begun.get()
             defer { while waitpid(helper, nil, 0) < 0, errno == EINTR {} }
@@ -50,7 +50,7 @@ package struct OwnNetwork {
                     (transparent, names, nameSockets, hasIPv6) = (nil, nil, descriptors, false)
                     return
                 }
-                // As `NetworkMaking.openEverywhere` opens them: for each family http, https, and two for names.
+                // The order of `NetworkMaking.openEverywhere`: for each address family http, https, and two sockets for DNS.
                 var served: [ListeningSocket] = []
                 for (index, descriptor) in descriptors.enumerated() where index % 4 < 2 {
                     served.append(try ListeningSocket(listening: descriptor))
@@ -67,7 +67,7 @@ package struct OwnNetwork {
     }
 
     /// Answers DNS queries from now on, for the life of this process.
-    /// - Parameter server: decides by its active rules which names have addresses.
+    /// - Parameter server: the server whose active rules decide which names have addresses.
     package func serveNames(for server: ProxyServer) {
         let responder: NameResponder
         if let names {
@@ -89,8 +89,8 @@ package struct OwnNetwork {
         }
     }
 
-    /// The same network, in which programs without variables trust the CA certificates in these files too: the files are mounted over those
-    /// of the system.
+    /// The same network with these files mounted over the system's, so that programs that read no variables also trust the CA certificates
+    /// in these files.
     package func trusting(_ files: ClientFiles) -> OwnNetwork {
         var network = self
         network.mounts += MountedFile.trust(files)
@@ -101,7 +101,7 @@ package struct OwnNetwork {
     package static let preload = "LD_PRELOAD"
 
     /// The helper's arguments for executing this program.
-    /// - Parameter preload: the variable's value for the program.
+    /// - Parameter preload: the value of the variable `LD_PRELOAD` for the program.
     func words(to path: String, _ words: [[CChar]], preload: String?) -> [[CChar]] {
         var own = ["larder", Self.commandName]
         for descriptor in namespaces { own += ["--through", "\(descriptor)"] }
@@ -139,17 +139,18 @@ package struct OwnNetwork {
         return mounts
     }
 
-    /// Waits until the helper has its user namespace. A helper that fails sends the reason instead, which stays to be received.
+    /// Waits until the helper has its user namespace, and maps its users. A helper that fails sends the reason instead; this function
+    /// leaves the reason in the socket.
     private static func mapUsers(of helper: pid_t, askedAt socket: Int32) throws(Refusal) {
         var octet: UInt8 = 0
         guard recv(socket, &octet, 1, larder_msg_peek) == 1, octet == NetworkMaking.request else { return }
         _ = recv(socket, &octet, 1, 0)
         do throws(SystemError) { try UserMapping.write(for: helper) } catch {
-            // It waits for the mapping.
+            // Otherwise the helper would wait for the mapping forever.
             kill(helper, SIGKILL)
             throw Refusal(reason: "\(error)\(NamespaceAdvice(error.code).clause)")
         }
-        // If it fails, the helper has ended, and there will be nothing to receive.
+        // If sending fails, the helper has ended, and `takeOver` will receive nothing.
         _ = send(socket, &octet, 1, larder_msg_nosignal)
     }
 

@@ -7,8 +7,8 @@ import TextCoding
 package struct PrivateFolder {
     package let path: String
 
-    /// Made in the first suitable place. Other users may traverse root's folder: apt fetches as an unprivileged user, which must be able to
-    /// read the CA certificates. The folder contains no secret. A place whose path is too long for a socket's is skipped.
+    /// Creates the folder in the first suitable place. Other users may traverse root's folder: apt fetches as an unprivileged user, which
+    /// must be able to read the CA certificates. The folder contains no secret. A place whose path is too long for a socket's is skipped.
     /// - Returns: `nil` if none can be made.
     package init?(_ environment: [String: String]) {
         let places = (environment["TMPDIR"].map { [$0] } ?? []) + ["/tmp", "/var/tmp", "/dev/shm"]
@@ -28,9 +28,9 @@ package struct PrivateFolder {
 
     private static func adminSocket(in folder: String) -> String { "\(folder)/admin.sock" }
 
-    /// Removes it with its content.
+    /// Removes the folder with its content.
     package func remove() {
-        try? FileManager.default.removeItem(atPath: path)  // a remainder is in a folder for temporary files
+        try? FileManager.default.removeItem(atPath: path)  // if this fails, it stays in a folder for temporary files
     }
 
     /// - Throws: if the file cannot be written.
@@ -39,7 +39,7 @@ package struct PrivateFolder {
         guard descriptor >= 0 else { throw .lastError }
         defer { close(descriptor) }
         let code = Descriptor.write(octets[...], to: descriptor)
-        // Independent of the umask.
+        // `fchmod` sets the mode regardless of the umask.
         guard code == 0, fchmod(descriptor, 0o644) == 0 else { throw WholeFile.Unwritten(code: code == 0 ? errno : code) }
     }
 }

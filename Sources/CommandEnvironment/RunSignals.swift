@@ -55,8 +55,8 @@ package final class RunSignals: Sendable {
         }
     }
 
-    /// The kernel sent the signal, not a process: the whole process group has received it. When a terminal closes, only the first process
-    /// of a session may get the signal.
+    /// Whether the terminal caused the signal: then the kernel, not a process, sent it, and the whole process group has received it. SIGHUP
+    /// does not count: when a terminal closes, only the first process of a session may get it.
     private static func isFromTerminal(_ number: Int32, _ facts: siginfo_t) -> Bool {
         [SIGINT, SIGQUIT, SIGWINCH].contains(number) && facts.si_code > 0
     }

@@ -28,12 +28,13 @@ package enum ShellSyntax: String, CaseIterable {
         "'\(value.escaped { $0 == "\\" || $0 == "'" ? "\\\($0)" : nil })'"
     }
 
-    /// PowerShell also treats typographic quotes as single quotes; doubled, each stands for itself.
+    /// PowerShell also treats typographic quotes as single quotes; doubled, each is a literal character.
     static func pwshQuoted(_ value: String) -> String {
         "'\(value.escaped { "'\u{2018}\u{2019}\u{201A}\u{201B}".unicodeScalars.contains($0) ? "\($0)\($0)" : nil })'"
     }
 
-    /// These files have no common syntax: plain if possible, else in single quotes unchanged, else in double quotes with escapes.
+    /// Programs read `.env` files with different rules, so the value is written plain if possible, else unchanged in single quotes, else in
+    /// double quotes with escapes.
     static func dotenvQuoted(_ value: String) -> String {
         let isPlain = value.utf8.allSatisfy { octet in
             (0x30...0x39).contains(octet) || (0x41...0x5A).contains(octet) || (0x61...0x7A).contains(octet)
@@ -61,7 +62,7 @@ package enum ShellSyntax: String, CaseIterable {
             .map { "\($0)\n" }.joined()
     }
 
-    /// For `gradle.properties`.
+    /// Lines for `gradle.properties`.
     private static func gradle(_ environment: ClientEnvironment) -> String {
         let trust = environment.carriesTrust ? JavaProperty.trust(environment.files) : []
         return (JavaProperty.all(proxy: environment.proxy) + trust).map {

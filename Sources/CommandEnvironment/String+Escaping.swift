@@ -1,7 +1,7 @@
 extension String {
     /// The text with some of its scalars escaped.
     ///
-    /// Works scalar by scalar, as the readers do: a quote with a combining mark is another `Character`, but still a quote for a shell.
+    /// Compares scalars, as shells do: a quote with a combining mark is a different `Character`, but still a quote for a shell.
     func escaped(_ escape: (Unicode.Scalar) -> String?) -> String {
         var result = ""
         for scalar in unicodeScalars {
@@ -10,6 +10,6 @@ extension String {
         return result
     }
 
-    /// Whether it contains one of these scalars, including those with combining marks.
+    /// Whether the text contains one of these scalars, even followed by a combining mark.
     func holds(anyOf scalars: String) -> Bool { unicodeScalars.contains { scalars.unicodeScalars.contains($0) } }
 }

@@ -2,12 +2,12 @@ import CLinux
 
 /// The system calls that a command in its own network namespace may not make, as a program for the kernel (seccomp(2)).
 ///
-/// It refuses what reaches out of the namespace and that no namespace separates. Each call fails as on a kernel without the feature, so
-/// that programs that try it continue.
+/// It refuses calls that reach outside the network namespace and that no other namespace separates. A refused call fails as on a kernel
+/// without the feature, so that programs that try it continue.
 struct SystemCallFilter {
     let instructions: [sock_filter]
 
-    /// The program for this process, whatever the architecture: it asks for that of each call.
+    /// The program for this process. It checks the architecture of each call, so that one program serves all architectures.
     init() {
         var instructions = [Self.load(Self.architectureOffset)]
         for architecture in Self.architectures {
@@ -28,15 +28,15 @@ struct SystemCallFilter {
         let check: [sock_filter]
     }
 
-    /// One of the forms in which a kernel accepts calls, with numbers of its own.
+    /// One of the interfaces through which a kernel accepts system calls. Each interface numbers its calls differently.
     private struct Architecture {
-        /// Of linux/audit.h.
+        /// The architecture's number in linux/audit.h.
         let number: UInt32
-        /// The bits of a call's number that count.
+        /// The bits of a call's number that are compared.
         var mask = UInt32.max
         let calls: [Call]
 
-        /// They end with a verdict.
+        /// The instructions for a call of this architecture; the last one is a verdict.
         var instructions: [sock_filter] {
             let number = [
                 SystemCallFilter.load(SystemCallFilter.numberOffset),
@@ -47,20 +47,20 @@ struct SystemCallFilter {
         }
     }
 
-    /// The numbers are those of each architecture's asm/unistd.h.
+    /// The calls' numbers are from each architecture's asm/unistd.h.
     private static let architectures = [
-        // x86_64. Calls of x32 have one bit more, and an own number for ioctl.
+        // x86_64. Calls of x32 have one more bit set in their number, and a number of their own for ioctl.
         Architecture(
             number: 0xC000_003E, mask: ~0x4000_0000,
             calls: [Call(number: 41, check: socket), Call(number: 16, check: ioctl), Call(number: 514, check: ioctl)]
                 + [Call(number: 249, check: requestKey), ring]),
-        // i386. Programs for its old interface make all socket calls through one call, whose arguments are in memory: they get no
-        // socket.
+        // i386. Its old interface makes all socket calls through one call, whose arguments are in memory, where the filter cannot read
+        // them: programs that use it get no socket.
         Architecture(
             number: 0x4000_0003,
             calls: [Call(number: 359, check: socket), Call(number: 102, check: socketCall), Call(number: 54, check: ioctl)]
                 + [Call(number: 287, check: requestKey), ring]),
-        // aarch64.
+        // 64-bit ARM (aarch64).
         Architecture(
             number: 0xC000_00B7,
             calls: [Call(number: 198, check: socket), Call(number: 29, check: ioctl), Call(number: 218, check: requestKey), ring]),
@@ -70,25 +70,27 @@ struct SystemCallFilter {
             calls: [Call(number: 281, check: socket), Call(number: 54, check: ioctl), Call(number: 310, check: requestKey), ring]),
     ]
 
-    /// A network namespace separates these families. Others reach devices or the machine that runs this one (AF_VSOCK, AF_QIPCRTR).
+    /// A network namespace separates these address families. Other families reach devices, or the host of this virtual machine (AF_VSOCK,
+    /// AF_QIPCRTR).
     private static let socket = check(
         argument: 0,
         isAmong: [AF_UNIX, AF_INET, AF_INET6, AF_NETLINK, AF_PACKET, AF_ALG].map { UInt32($0) },
         then: .allow, otherwise: .fail(EAFNOSUPPORT))
 
-    /// `SYS_SOCKET`; the other calls need a socket, or make a pair that is connected.
+    /// `socketcall` with `SYS_SOCKET` (1) is refused. Its other operations need a socket, or make a pair of connected sockets.
     private static let socketCall = check(argument: 0, isAmong: [1], then: .fail(EAFNOSUPPORT), otherwise: .allow)
 
     /// TIOCSTI and TIOCLINUX (paste) type into the terminal, whose shell is outside.
     private static let ioctl = check(argument: 1, isAmong: [0x5412, 0x541C], then: .fail(EPERM), otherwise: .allow)
 
-    /// The kernel runs a program outside that provides the key, also the one for addresses of names (request_key(2)).
+    /// To provide a key, the kernel runs a program outside the namespace, also for the key that contains a name's addresses
+    /// (request_key(2)).
     private static let requestKey = [end(.fail(ENOSYS))]
 
-    /// `io_uring_setup`: requests in a ring, for sockets too, pass no filter.
+    /// `io_uring_setup`: the kernel does not filter the requests in a ring, which can create sockets too.
     private static let ring = Call(number: 425, check: [end(.fail(ENOSYS))])
 
-    /// Compares 32 bits, which is all that the kernel reads of these arguments.
+    /// Compares 32 bits: the kernel reads no more of these arguments.
     private static func check(
         argument: UInt32, isAmong values: [UInt32], then verdict: Verdict, otherwise other: Verdict
     ) -> [sock_filter] {

@@ -1,11 +1,11 @@
 import EventLoop
 import Foundation
 
-/// Gives a user namespace the users and groups of this process (user_namespaces(7)): all of them if this process may, as root may, else its
-/// own user and group. Each has the same number inside, so files keep their owners.
+/// Gives a user namespace the users and groups of this process (user_namespaces(7)). A process that may map all of them, such as root's,
+/// maps all; any other maps only its own user and group. Each user and group has the same number inside, so files keep their owners.
 ///
-/// With all of them, root can still install packages or start a server as another user. Yet none of the processes in the namespace may trace
-/// one outside, whatever its user.
+/// With all users mapped, root can still install packages or start a server as another user. Yet none of the processes in the namespace may
+/// trace one outside, whatever its user.
 enum UserMapping {
     /// - Parameter process: a child of this process, in a new user namespace without a mapping.
     static func write(for process: pid_t) throws(SystemError) {
@@ -19,16 +19,16 @@ enum UserMapping {
                 guard error.code == EPERM else { throw error }
             }
         }
-        // The kernel permits the mapping of a group only if groups can no longer be changed.
+        // The kernel lets an ordinary user map a group only after `deny` is written to `setgroups`.
         if file == "gid_map" { try write("deny", to: "/proc/\(process)/setgroups") }
         try write("\(number) \(number) 1", to: "/proc/\(process)/\(file)")
     }
 
-    /// Maps each number that exists in this process's namespace to itself.
+    /// A mapping of each number in this process's namespace to itself.
     /// - Returns: `nil` if the file cannot be read.
     private static func identity(of file: String) -> String? {
         guard let text = try? String(contentsOfFile: "/proc/self/\(file)", encoding: .utf8) else { return nil }
-        // Each line: the first number here, the first in the parent namespace, and how many.
+        // Each line has the first number in this namespace, the first number in the parent namespace, and the length of the range.
         let lines = text.split(separator: "\n").compactMap { line -> String? in
             let numbers = line.split(separator: " ")
             return numbers.count == 3 ? "\(numbers[0]) \(numbers[0]) \(numbers[2])\n" : nil
@@ -41,7 +41,7 @@ enum UserMapping {
         guard descriptor >= 0 else { throw SystemError("open (user mapping)", code: errno) }
         defer { close(descriptor) }
         let octets = Array(text.utf8)
-        // The kernel takes a mapping whole.
+        // The kernel accepts a mapping only in a single write.
         guard Glibc.write(descriptor, octets, octets.count) == octets.count else {
             throw SystemError("write (user mapping)", code: errno)
         }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A JSON response, accessed by this program's own names.
+/// A JSON response of Larder, whose members are read by their names.
 package struct JSONAnswer {
     private let value: Any?
 

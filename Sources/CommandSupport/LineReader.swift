@@ -3,9 +3,9 @@ import Foundation
 /// Reads a file or pipe line by line. Keeps at most one line and one read in memory, whatever the file's length.
 package struct LineReader {
     package enum Line: Equatable {
-        /// Without its line end.
+        /// A complete line, without its line end.
         case whole([UInt8])
-        /// Longer than the limit: its content is skipped.
+        /// A line that is longer than the limit. Its content is skipped.
         case tooLong
     }
 
@@ -37,7 +37,7 @@ package struct LineReader {
         self.limit = limit
     }
 
-    /// - Returns: `nil` after the last line. Text after the last line end counts as a line.
+    /// - Returns: `nil` after the last line. Text after the last line end is a line too.
     package mutating func next() throws(LocalFile.Unreadable) -> Line? {
         while true {
             if let end = bytes[searched...].firstIndex(of: UInt8(ascii: "\n")) {

@@ -3,7 +3,7 @@ import ProxyPolicy
 
 /// A local file, read as a whole and up to a limit.
 package enum LocalFile {
-    /// Why it cannot be read, for "cannot read it: …".
+    /// Why the file cannot be read, for a message "cannot read …: REASON".
     package struct Unreadable: Error {
         package let reason: String
 
@@ -34,7 +34,7 @@ package enum LocalFile {
             if isUnchanged { return bytes }
             if number < attempts { poll(nil, 0, pause) }
         }
-        throw Unreadable(reason: "it was changed while Larder read it")
+        throw Unreadable(reason: "the file changed while Larder read it")
     }
 
     private static func read(
@@ -61,8 +61,8 @@ package enum LocalFile {
         case S_IFREG: break
         case S_IFDIR: throw Unreadable(reason: String(cString: strerror(EISDIR)))
         default:
-            guard mayBePipe else { throw Unreadable(reason: "is not a file") }
-            // Opened again in blocking mode, to wait for a writer.
+            // The pipe is opened again in blocking mode, to wait for a writer.
+            guard mayBePipe else { throw Unreadable(reason: "not a regular file") }
             guard let waiting = FileHandle(forReadingAtPath: path) else {
                 throw Unreadable(reason: String(cString: strerror(errno)))
             }
@@ -87,7 +87,9 @@ package enum LocalFile {
     package static func secretBytes(at path: String, atMost limit: Int) throws(Unreadable) -> [UInt8] {
         try whole { () throws(Unreadable) in
             let (handle, facts) = try opened(path)
-            guard facts.st_mode & 0o077 == 0 else { throw Unreadable(reason: "other users can access it; `chmod 600` it") }
+            guard facts.st_mode & 0o077 == 0 else {
+                throw Unreadable(reason: "other users can access the file; restrict it with `chmod 600`")
+            }
             return try read(handle, facts, atMost: limit)
         }
     }

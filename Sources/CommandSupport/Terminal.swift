@@ -5,7 +5,7 @@ package enum Terminal {
     /// Call this first: otherwise the next opened file would get the number of a closed standard descriptor, and messages would be written
     /// into that file. Writes to such a descriptor still fail.
     package static func holdStandardDescriptors() {
-        // Opened in the wrong direction: 0 cannot be read, 1 and 2 cannot be written.
+        // The replacement is opened in the wrong direction, so that descriptor 0 cannot be read, and descriptors 1 and 2 cannot be written.
         for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) < 0 {
             let opened = open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY)
             if opened >= 0, opened != descriptor { close(opened) }

@@ -4,12 +4,12 @@ package struct UserFolders: Sendable {
     package let cache: String?
     package let data: String?
     package let state: String?
-    /// `nil` if no variable names one: there is no default.
+    /// The runtime folder; `nil` if no variable names it, because it has no default.
     package let runtime: String?
 
     package init(_ environment: [String: String]) {
         func folder(_ variable: String, _ fallback: String) -> String? {
-            // A relative path is invalid according to the specification, and is ignored.
+            // A relative path is ignored, because the XDG specification does not allow it.
             if let path = environment[variable], path.hasPrefix("/") { return "\(path)/larder" }
             guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }
             return "\(home)/\(fallback)/larder"

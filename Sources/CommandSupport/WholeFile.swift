@@ -2,7 +2,7 @@ import Foundation
 
 /// Writes a file atomically: to a hidden file beside it, which is then renamed. The file is complete, or stays unchanged.
 package enum WholeFile {
-    /// Why the file stays unchanged, for "cannot write it: …".
+    /// Why the file was not written and stays unchanged, for a message "cannot write …: REASON".
     package struct Unwritten: Error {
         package let reason: String
 
@@ -38,7 +38,7 @@ package enum WholeFile {
         var code: Int32 = 0
         var facts = stat()
         if replaces, stat(place.path, &facts) == 0 {
-            // In this order, since a change of the owner clears bits of the mode.
+            // The mode is set after the owner, because a change of the owner clears bits of the mode.
             if fchown(descriptor, facts.st_uid, facts.st_gid) != 0 || fchmod(descriptor, facts.st_mode & 0o7777) != 0 {
                 code = errno
             }
@@ -48,13 +48,13 @@ package enum WholeFile {
         if close(descriptor) != 0, code == 0 { code = errno }
         if let before, (try? LocalFile.bytes(at: place.path, atMost: max(before.count, 1))) != before {
             unlink(hidden)
-            throw Unwritten(reason: "it was changed in the meantime; Larder wrote nothing")
+            throw Unwritten(reason: "the file was changed in the meantime; Larder wrote nothing")
         }
         if code == 0 {
             let isPut = replaces ? rename(hidden, place.path) : link(hidden, place.path)
             if isPut != 0 { code = errno }
         }
-        // After a rename, there is nothing to remove.
+        // This does nothing after a successful rename.
         unlink(hidden)
         if code != 0 { throw Unwritten(code: code) }
     }

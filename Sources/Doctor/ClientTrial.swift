@@ -1,19 +1,19 @@
 import Foundation
 
-/// A program to test: how to make it fetch a URL. Its treatment of the response does not matter.
+/// A program to test, and how to make it fetch a URL. How the program uses the response does not matter.
 package struct ClientTrial: Sendable {
     package let name: String
     let program: String
-    /// The program's arguments for a URL that ends with a slash, and a folder of its own.
+    /// The program's arguments for a URL that ends with a slash, and for the test's own folder.
     let words: @Sendable (_ url: String, _ folder: String) -> [String]
-    /// Further variables, for the same values.
+    /// Further environment variables for the URL and the folder.
     var variables: @Sendable (_ url: String, _ folder: String) -> [String: String] = { _, _ in [:] }
     /// Files to create in the folder first.
     var files: [String: String] = [:]
-    /// The outcome of a failure.
+    /// The outcome to report if the test fails.
     var failure = Finding.Outcome.bad
-    /// A frequent cause.
-    var note = "its own settings take precedence over the variables"
+    /// A frequent cause of a failure, for the report.
+    var note = "the program's own settings may override the proxy variables"
     var remedy: String?
 
     package static let all = [
@@ -26,12 +26,12 @@ package struct ClientTrial: Sendable {
         ClientTrial(
             name: "pip", program: "pip",
             words: { url, folder in
-                // pip prints the response only at high verbosity, and reads no plain-http index without an option.
+                // pip prints the response only at high verbosity, and needs an option to use an index over plain http.
                 let options = ["-vv", "--retries", "0", "--disable-pip-version-check", "--no-cache-dir", "--index-url", url]
                 let trust = url.hasPrefix("http:") ? ["--trusted-host", TriedClient.host] : []
                 return ["download"] + options + trust + ["--no-deps", "-d", folder, "larder-doctor"]
             },
-            // No other index is contacted; an empty variable would not override a settings file.
+            // The values prevent pip from contacting another index. An empty variable would not override pip's settings file.
             variables: { url, folder in
                 ["PIP_EXTRA_INDEX_URL": url, "PIP_FIND_LINKS": folder, "PIP_NO_INDEX": "0", "PIP_TRUSTED_HOST": ""]
             }, remedy: "pip config unset global.proxy; pip config unset global.cert"),
@@ -42,7 +42,7 @@ package struct ClientTrial: Sendable {
             name: "node", program: "node",
             words: { url, _ in
                 ["-e", "fetch(process.argv[1]).then(r => console.log(r.status), e => console.log(String(e.cause || e)))", url]
-            }, failure: .notable, note: "Node reads the variables only from versions 22.21 and 24 on"),
+            }, failure: .notable, note: "Node before 22.21, and Node 23, do not read the proxy variables"),
         ClientTrial(
             name: "npm", program: "npm",
             words: { url, folder in ["view", "larder-doctor", "--registry", url, "--fetch-retries", "0", "--cache", folder] },
@@ -53,7 +53,7 @@ package struct ClientTrial: Sendable {
             variables: { url, folder in
                 [
                     "GOPROXY": url, "GOSUMDB": "off", "GOPATH": folder, "GOCACHE": "\(folder)/cache", "GOFLAGS": "-modcacherw",
-                    // Private modules would be fetched directly, and a newer toolchain from its vendor.
+                    // The user's Go settings could make Go fetch private modules directly, or a newer toolchain from its vendor.
                     "GOENV": "off", "GOPRIVATE": "", "GONOPROXY": "", "GOTOOLCHAIN": "local", "GOWORK": "off",
                 ]
             }),

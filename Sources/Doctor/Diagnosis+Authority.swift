@@ -9,11 +9,11 @@ import TextCoding
 extension Diagnosis {
     /// Checks the CA that these settings, or an option of the running Larder, use for interception.
     /// - Parameters:
-    ///   - isRunning: whether a running Larder would have to reload it.
+    ///   - isRunning: whether a running Larder must reload the CA after a change.
     ///   - used: the root that the running Larder uses; `nil` if it does not intercept.
     package func authority(_ loaded: LoadedSettings, at now: POSIXTime, isRunning: Bool, used: Certificate?) -> Finding {
         guard loaded.settings.tls.namesInterception || used != nil else {
-            return Finding("authority", .good, "not needed: these settings intercept nothing")
+            return Finding("authority", .good, "no CA is needed: these settings intercept nothing")
         }
         let settings = loaded.settings.tls.authority
         let named = settings.folder.map { AuthorityFolder(path: Self.path($0, in: loaded)) }
@@ -31,12 +31,13 @@ extension Diagnosis {
             if try folder.profile(root).hasEnded(at: now) {
                 let day = root.certificate.notAfter.map { "\(CalendarDay(of: $0))" } ?? "an unreadable date"
                 return Finding(
-                    "authority", .bad, "the root certificate expired on \(day): programs reject the certificates it issued",
+                    "authority", .bad, "the root certificate expired on \(day): programs reject the certificates that it issued",
                     remedy: "larder ca rotate\(option) && larder ca rotate --finish\(option)\(reload)")
             }
             if let first = root.certificate.notBefore, now < first {
                 return Finding(
-                    "authority", .bad, "the root certificate is valid from \(CalendarDay(of: first)): the clock is slow",
+                    "authority", .bad,
+                    "the root certificate is not valid before \(CalendarDay(of: first)): this machine's clock is slow",
                     remedy: Self.clockRemedy)
             }
         } catch {
@@ -66,7 +67,7 @@ extension Diagnosis {
         }
     }
 
-    /// Depends on the existing files. It deletes nothing: damaged files are moved aside.
+    /// The command that repairs the folder. It deletes nothing: damaged files are moved aside.
     private func remedy(for folder: AuthorityFolder, _ option: String) -> String? {
         let seats = [AuthorityFolder.OriginSlot.current, .next].filter { folder.exists("\(folder.path)/\($0.rawValue)") }
         guard folder.exists(folder.path), !seats.isEmpty else { return "larder ca init\(option)" }
@@ -83,7 +84,7 @@ extension Diagnosis {
         return "mv \(ShellWord.of(folder.path)) \(ShellWord.of(Self.unused(folder.path + ".bad"))) && larder ca init\(option)"
     }
 
-    /// - Returns: `nil` if the file does not exist: then the settings must be changed.
+    /// - Returns: `nil` if the file does not exist, so that the settings must be changed.
     private func remedy(forPassphraseIn file: String) -> String? {
         var facts = stat()
         guard stat(file, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else { return nil }

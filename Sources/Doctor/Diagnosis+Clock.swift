@@ -12,7 +12,7 @@ extension Diagnosis {
         if let written, now.seconds < written.seconds - Self.tolerance {
             return Finding(
                 "clock", .bad,
-                "it is slow: it shows \(CalendarDay(of: now)), but this program was written on \(CalendarDay(of: written))",
+                "the clock is slow: it shows \(CalendarDay(of: now)), but Larder's program file was written on \(CalendarDay(of: written))",
                 remedy: Self.clockRemedy)
         }
         let anchors = systemAnchors()
@@ -20,14 +20,16 @@ extension Diagnosis {
         if !anchors.isEmpty, ended * 2 > anchors.count {
             return Finding(
                 "clock", .bad,
-                "it is fast: it shows \(CalendarDay(of: now)), when \(ended) of the system's \(anchors.count) CA certificates have expired",
+                "the clock is fast: it shows \(CalendarDay(of: now)), and by that day \(ended) of the system's \(anchors.count) "
+                    + "CA certificates have expired",
                 remedy: Self.clockRemedy)
         }
         return Finding(
-            "clock", .good, "\(CalendarDay(of: now)) is plausible for this program's date and the system's CA certificates")
+            "clock", .good,
+            "\(CalendarDay(of: now)) is plausible: it fits the date of Larder's program file and the system's CA certificates")
     }
 
-    /// A file may come from a machine whose clock is ahead by this many seconds.
+    /// The tolerance in seconds: a file may come from a machine whose clock is ahead.
     private static let tolerance: Int64 = 86_400
 
     private static func writtenAt(_ path: String) -> POSIXTime? {

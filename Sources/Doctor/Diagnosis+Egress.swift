@@ -2,7 +2,7 @@ import LarderSettings
 
 extension Diagnosis {
     /// Which addresses Larder cannot check.
-    /// - Returns: `nil` if it checks each address that it connects to.
+    /// - Returns: `nil` if Larder checks each address that it connects to.
     package func addresses(_ loaded: LoadedSettings) -> Finding? {
         guard loaded.settings.upstream.proxy != nil else { return nil }
         return Finding(

@@ -31,7 +31,7 @@ extension Diagnosis {
             let client = try AdminClient(path: path)
             do throws(AttachedProxy.Failure) {
                 let larder = try AttachedProxy(client, over: environment, filesIn: .of(folder))
-                let https = larder.intercepts ? "it intercepts https" : "it tunnels https"
+                let https = larder.intercepts ? "https is intercepted" : "https is tunneled"
                 return (Finding("larder", .good, "Larder is running on \(larder.environment.proxy); \(https)"), larder)
             } catch {
                 switch error.matter {
@@ -57,7 +57,7 @@ extension Diagnosis {
             try ListeningSocket(host: "\(address.address)", port: address.port).close()
             return nil
         } catch {
-            // On a machine without IPv6, Larder serves without it.
+            // On a machine without IPv6, Larder serves without its IPv6 address.
             if address.address.family == .ipv6, error.code == EADDRNOTAVAIL || error.code == EAFNOSUPPORT { return nil }
             return (address, String(cString: strerror(error.code)))
         }

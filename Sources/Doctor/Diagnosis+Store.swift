@@ -5,11 +5,11 @@ import ProxyAdmin
 import TextCoding
 
 extension Diagnosis {
-    /// Less free space than this, in bytes, is a problem: SQLite's log beside the file alone may need as much.
+    /// The least free space that is not a problem, in bytes. SQLite's log beside the file may alone need as much.
     private static let leastRoom: UInt64 = 64 << 20
 
     /// Checks the place of the store's file, and its free space.
-    /// - Parameter isRunning: whether a running Larder has it open.
+    /// - Parameter isRunning: whether a running Larder has the file open.
     package func store(_ loaded: LoadedSettings, isRunning: Bool) -> Finding {
         let path = loaded.settings.store.path ?? UserFolders(environment).cache.map { "\($0)/store.sqlite" }
         guard let path else {
@@ -42,7 +42,7 @@ extension Diagnosis {
         let files = ["", "-wal", "-shm", ".reserved"].map { path + $0 }.filter { access($0, F_OK) == 0 }
         let own = files.reduce(0) { $0 + Self.room(of: $1) }
         let explanation =
-            "the disk of \(path) is full: \(EntryText.size(free)) are free, and the store uses \(EntryText.size(own))"
+            "the disk of \(path) is almost full: \(EntryText.size(free)) are free, and the store uses \(EntryText.size(own))"
         guard free + own >= Self.leastRoom else {
             return Finding("store", .bad, "\(explanation); other files use the rest of the disk", remedy: Self.edit(loaded))
         }

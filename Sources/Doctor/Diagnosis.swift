@@ -11,7 +11,7 @@ import TextCoding
 package struct Diagnosis {
     /// The settings file that the user named.
     let file: String?
-    /// Each `name=value`.
+    /// The values of `--set`, each `name=value`.
     let assignments: [String]
     let environment: [String: String]
 
@@ -21,7 +21,7 @@ package struct Diagnosis {
         self.environment = environment
     }
 
-    /// Evaluating the output of `larder env` corrects the variables.
+    /// The command that corrects the proxy variables: the shell evaluates the output of `larder env`.
     static let environmentRemedy = "eval \"$(larder env)\""
 
     static func edit(_ file: String) -> String { "${EDITOR:-vi} \(ShellWord.of(file))" }
@@ -32,10 +32,10 @@ package struct Diagnosis {
 
 extension Diagnosis {
     /// Checks the settings and the files that they name; the CA has its own finding.
-    /// - Returns: the settings also if only files that they name have problems.
+    /// - Returns: the settings, even if files that they name have problems.
     package func settings() -> (finding: Finding, loaded: LoadedSettings?) {
         var sources = SettingsSources(file: file, assignments: assignments, environment: environment)
-        // Reads them as `serve` does, with a temporary CA instead of the user's.
+        // Reads the settings as `serve` does, but with a temporary CA instead of the user's.
         sources.trustFiles = TrustFiles(
             authority: try? LocalAuthority(making: .ofThisMachine(days: 1, constraint: nil), at: .now))
         let read = sources.load()
@@ -82,7 +82,7 @@ extension Diagnosis {
                 remedy: Self.environmentRemedy
             )
         }
-        return Finding("proxy variables", .good, "they are set to \(running.proxyURL)")
+        return Finding("proxy variables", .good, "set to \(running.proxyURL)")
     }
 
     /// A proxy's URL without user and password.
@@ -104,13 +104,13 @@ extension Diagnosis {
         }
         return Finding(
             "NO_PROXY", .good,
-            "empty; Go and Chromium still bypass the proxy for localhost and 127.0.0.1, and so does Java unless http.nonProxyHosts is empty"
+            "the list is empty; Go and Chromium still bypass the proxy for localhost and 127.0.0.1, and so does Java unless http.nonProxyHosts is empty"
         )
     }
 
     private func trustVariables(_ running: ClientEnvironment) -> Finding {
         guard running.carriesTrust else {
-            return Finding("trust variables", .good, "not needed: Larder intercepts nothing")
+            return Finding("trust variables", .good, "no trust variables are needed: Larder intercepts nothing")
         }
         let name = "SSL_CERT_FILE"
         guard let file = environment[name], !file.isEmpty else {
@@ -120,20 +120,20 @@ extension Diagnosis {
                     + "larder ca install", remedy: Self.environmentRemedy)
         }
         guard let lacking = lacking(file, running) else {
-            return Finding("trust variables", .good, "\(file) contains the CA certificates that programs need behind Larder")
+            return Finding("trust variables", .good, "\(file) contains the CA certificates that programs need if they use Larder")
         }
         return Finding("trust variables", .bad, "\(name) is \(file), which lacks \(lacking)", remedy: Self.environmentRemedy)
     }
 
-    /// The first certificate that a bundle should contain and does not; `nil` if it contains all of them.
+    /// The first certificate that is missing in a bundle; `nil` if the bundle contains all certificates that it should.
     private func lacking(_ bundle: String, _ running: ClientEnvironment) -> String? {
-        // Unreadable files count as empty.
+        // An unreadable file is treated as empty.
         let octets = (try? LocalFile.bytes(at: bundle, atMost: TrustFiles.bundleLimit)) ?? []
         let additions = (try? LocalFile.bytes(at: running.files.additions, atMost: 1 << 20)) ?? []
         let text = String(decoding: octets, as: UTF8.self)
         if let root = running.root, !text.contains(root.pem) { return "Larder's root certificate" }
         let wanted = Certificate.reading(pem: additions) ?? []
-        if wanted.isEmpty { return "the certificates of \(running.files.additions), which cannot be read" }
+        if wanted.isEmpty { return "the certificates of the unreadable file \(running.files.additions)" }
         return wanted.first { !text.contains($0.pem) }.map {
             "the CA certificate \(printable($0.subject, limit: 512)) of your settings"
         }

@@ -5,23 +5,23 @@ import TextCoding
 package struct Finding: Equatable, Sendable {
     package enum Outcome: String, Sendable {
         case good
-        /// Worth reporting, but not an obstacle.
+        /// The check found something to report that is not an obstacle.
         case notable
         case bad
-        /// Could not be checked, because of another finding.
+        /// The check could not be made, because of another finding.
         case skipped
     }
 
     let name: String
     package let outcome: Outcome
     let explanation: String
-    /// A shell command line.
+    /// The shell command that fixes the problem.
     let remedy: String?
 
     package init(_ name: String, _ outcome: Outcome, _ explanation: String, remedy: String? = nil) {
         self.name = name
         self.outcome = outcome
-        // Programs print the proxies they were given, including passwords.
+        // Passwords are removed here, because programs print the proxies that they were given.
         self.explanation = explanation.replacing(/:\/\/\S*@/.matchingSemantics(.unicodeScalar), with: "://")
         self.remedy = remedy
     }

@@ -5,10 +5,10 @@ import Synchronization
 /// Removes what this process created before a signal ends it. Programs that it starts get signals as usual.
 package enum Interruption {
     private static let ends = [SIGTERM, SIGINT, SIGQUIT, SIGHUP]
-    /// The descriptor that the signal handler writes to, which may do little else.
+    /// The descriptor that the signal handler writes to; a handler may call only a few functions (signal-safety(7)).
     private static let pipeEnd = Atomic<Int32>(-1)
 
-    /// Call it once. If no pipe can be made, signals end the process as before.
+    /// Call it once. If no pipe can be made, a signal still ends the process at once.
     package static func begin(_ cleanUp: @escaping @Sendable () -> Void) {
         var descriptors: [Int32] = [-1, -1]
         guard pipe2(&descriptors, O_CLOEXEC) == 0 else { return }

@@ -8,7 +8,7 @@ import LarderSettings
 package struct RunningDiagnosis {
     let running: ClientEnvironment
     let origin: TrialOrigin
-    /// From its settings, which determine the fix for a refusal.
+    /// Whether the running Larder's settings have an upstream proxy. The test request is then not sent, because the proxy would receive it.
     let hasUpstreamProxy: Bool
     let edit: String?
 
@@ -19,7 +19,7 @@ package struct RunningDiagnosis {
         self.edit = edit
     }
 
-    /// Checks whether its port accepts a request and forwards it to a server.
+    /// Checks whether the running Larder accepts a request and forwards it to a server.
     package func findings() -> [Finding] {
         let connection: Int32
         switch Self.connected(running.proxy) {
@@ -35,7 +35,7 @@ package struct RunningDiagnosis {
         let port = Finding("port", .good, "\(running.proxy) answers")
         guard !hasUpstreamProxy else {
             let reason =
-                "upstream.proxy would receive the request, which would leave this machine: larder doctor tries no programs"
+                "larder doctor tries no programs, because their test requests would leave this machine through upstream.proxy"
             return [port, Finding("request", .skipped, reason)]
         }
         return [port, request(on: connection)]
@@ -60,7 +60,8 @@ package struct RunningDiagnosis {
         if lines[0].contains(" 407 ") {
             return Finding(
                 "request", .bad,
-                "every client must authenticate (clients.authenticate), and larder env has no password; `remote` exempts clients on this machine",
+                "clients.authenticate requires every client to authenticate, and larder env has no password; "
+                    + "the value `remote` exempts clients on this machine",
                 remedy: edit.map { "\($0) && larder reload" })
         }
         if text.contains("offline_miss") {

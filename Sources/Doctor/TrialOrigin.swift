@@ -3,12 +3,12 @@ import CommandSupport
 import EventLoop
 import Foundation
 
-/// The origin server for testing clients: on this machine, during the tests, with the same response to all requests.
+/// The origin server for testing clients: it runs on this machine during the tests, and sends the same response to all requests.
 package final class TrialOrigin: Sendable {
     /// A received request.
     struct Request: Sendable {
         let path: String
-        /// Whether it came through a proxy.
+        /// Whether the request came through a proxy.
         let cameThrough: Bool
     }
 

@@ -3,8 +3,8 @@ import LocalCA
 
 /// Tests a client against our origin through the running Larder, with the variables of `larder env`.
 package struct TriedClient {
-    /// Resolves to this machine wherever curl's library looks it up (RFC 6761 §6.3), and is not among the names that programs exclude from
-    /// proxies.
+    /// The host name of the test's URLs. curl's library always resolves it to this machine (RFC 6761 §6.3), and programs do not exclude it
+    /// from proxies.
     static let host = "larder-doctor.localhost"
     /// The time limit for one program and one URL.
     private static let seconds = "30"
@@ -54,15 +54,16 @@ package struct TriedClient {
         }
     }
 
-    /// A request that reaches the origin is the proof.
+    /// The test succeeds if a request reaches the origin.
     private func http(_ said: String) -> Finding {
         let name = "\(trial.name), http"
         guard let request = origin.request(below: "/\(trial.name)/") else { return failed(name, "no request arrived", said) }
-        if request.cameThrough { return Finding(name, .good, "it uses Larder") }
-        return failed(name, "it bypasses Larder", said)
+        if request.cameThrough { return Finding(name, .good, "uses Larder") }
+        return failed(name, "bypasses Larder", said)
     }
 
-    /// Larder reaches no server there, or rejects it. A program that gets this response has accepted the certificate of Larder.
+    /// In the https test, Larder cannot reach the server or does not trust it, so it sends an error response. A program that gets this
+    /// response has accepted Larder's certificate.
     private func https(_ said: String) -> Finding {
         let name = "\(trial.name), https"
         let isAnswered = said.split(whereSeparator: \.isNewline).contains(where: Self.isOfAnswer)
@@ -71,13 +72,13 @@ package struct TriedClient {
         }
         let text = lines.joined(separator: "\n").lowercased()
         if text.contains(/certificate|ssl|tls|x509|pkix/) {
-            return failed(name, "it does not trust Larder's root certificate", said)
+            return failed(name, "does not trust Larder's root certificate", said)
         }
         let isInTunnel = !text.contains(/connect tunnel|after connect|tunnel connection failed/)
         if isInTunnel, isAnswered || text.contains(/\b50[24]\b|connection_refused/) {
-            return Finding(name, .good, "it trusts Larder's root certificate")
+            return Finding(name, .good, "trusts Larder's root certificate")
         }
-        return failed(name, "its request fails", said)
+        return failed(name, "the request of the program failed", said)
     }
 
     /// Whether a program printed the body or the field of an error response of Larder.

@@ -4,7 +4,7 @@ struct Extents: Equatable, Sendable {
 
     init() {}
 
-    /// - Returns: `nil` if they are not in order, or not separate.
+    /// - Returns: `nil` if the ranges are not in order, or not separate.
     init?(_ ranges: [Range<UInt64>]) {
         var end: UInt64?
         for range in ranges {
@@ -23,7 +23,7 @@ struct Extents: Equatable, Sendable {
 
     mutating func insert(_ new: Range<UInt64>) {
         if new.isEmpty { return }
-        // Nearly always directly after the last range.
+        // The new range nearly always begins at the end of the last one.
         if let last = ranges.indices.last, ranges[last].upperBound == new.lowerBound {
             ranges[last] = ranges[last].lowerBound..<new.upperBound
             return
@@ -42,7 +42,7 @@ struct Extents: Equatable, Sendable {
         ranges = result
     }
 
-    /// The gaps between them, up to the file's end.
+    /// The gaps between the ranges, up to the file's end.
     func missing(of total: UInt64) -> [Range<UInt64>] {
         var missing: [Range<UInt64>] = []
         var start: UInt64 = 0

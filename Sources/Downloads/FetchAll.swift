@@ -1,3 +1,4 @@
+import CommandSupport
 import EventLoop
 import Foundation
 import HTTPSession
@@ -23,7 +24,7 @@ package struct FetchAll: Sendable {
     let session: HTTPSession
     let board: FetchBoard
     let names: FetchNames
-    /// Called with each outcome as it comes.
+    /// Called with the outcome of each URL as soon as it is known.
     let tell: @Sendable (Ending) -> Void
 
     package init(
@@ -74,7 +75,7 @@ package struct FetchAll: Sendable {
         return Ending(item: item, result: result, time: time, keptLength: kept)
     }
 
-    /// The file's name, as far as it is known.
+    /// The file's name for messages: the name it will have, or the one that the URL suggests.
     private func label(_ item: FetchItem) -> String {
         if case .file(let path) = terms.place { return printable(String(path.split(separator: "/").last ?? ""), limit: 100) }
         let name = item.name ?? item.uri.path.split(separator: "/").last.map(String.init) ?? item.uri.host
@@ -89,7 +90,7 @@ package struct FetchAll: Sendable {
             if file.wasThere { return ("\(printable(file.path, limit: 4096)): already complete, \(digests(file))", false) }
             let fetched = file.length - file.keptLength
             var line = "\(file.path == "-" ? label : printable(file.path, limit: 4096)): \(Quantity.text(file.length))"
-            if file.keptLength > 0 { line += ", \(Quantity.text(fetched)) of it downloaded now" }
+            if file.keptLength > 0 { line += ", \(Quantity.text(fetched)) downloaded now" }
             line += " in \(Quantity.time(time))"
             let seconds = time / .seconds(1)
             if seconds > 0.05, fetched > 0 { line += ", \(Quantity.rate(Double(fetched) / seconds))" }

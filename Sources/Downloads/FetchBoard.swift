@@ -21,7 +21,7 @@ package final class FetchBoard: Sendable {
     }
 
     private struct State {
-        /// In the order in which they started.
+        /// The transfers in the order in which they started.
         var rows: [(number: Int, standing: ItemProgress)] = []
         var lines: [Line] = []
         var rate = RateMeter()
@@ -138,7 +138,7 @@ struct RateMeter: Sendable {
         if marks.count > Self.markLimit { marks.removeFirst() }
     }
 
-    /// `nil` until there is enough data.
+    /// The rate in bytes per second; `nil` until there is enough data.
     func rate(at now: ContinuousClock.Instant) -> Double? {
         guard let first = marks.first else { return nil }
         let time = first.time.duration(to: now) / .seconds(1)

@@ -6,7 +6,7 @@ import Synchronization
 /// Shows a board on standard error: lines that are redrawn on a terminal, otherwise a plain line from time to time. It has its own thread.
 package final class FetchDisplay: Sendable {
     enum Form: Sendable {
-        /// Failures only.
+        /// Only failures are shown.
         case quiet
         case plain
         case terminal
@@ -21,7 +21,7 @@ package final class FetchDisplay: Sendable {
 
     private static let drawInterval = 0.1
     private static let plainInterval: Duration = .seconds(10)
-    /// A transfer that ends sooner is not displayed.
+    /// A transfer that takes less time is not displayed.
     private static let patience: Duration = .milliseconds(300)
 
     package init(_ board: FetchBoard, isQuiet: Bool, environment: [String: String] = ProcessInfo.processInfo.environment) {

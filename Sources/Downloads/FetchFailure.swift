@@ -3,14 +3,14 @@ import HTTPSession
 
 /// Why a URL was not fetched: a kind, which determines the exit code, and a sentence.
 package struct FetchFailure: Error, Sendable {
-    /// The names are those of `--json`; docs/fetch.md has the table.
+    /// The kinds have the names that `--json` prints; docs/fetch.md lists them.
     package enum Kind: String, Sendable, CaseIterable {
-        /// Larder could not do its part, or the response was not HTTP.
+        /// Larder itself failed, or the response was not HTTP.
         case failed
         case usage
         /// The file cannot be written, or it already exists.
         case file
-        /// A rule or the settings deny the request, or no stored response can be used and requests may not be forwarded.
+        /// A rule or the settings deny the request, or requests may not be forwarded and no stored response can be used.
         case refused
         /// The content does not match its digest.
         case digest
@@ -22,7 +22,7 @@ package struct FetchFailure: Error, Sendable {
         case status
         case interrupted
 
-        /// 6 is not used: other commands use it for a difference.
+        /// 6 is not used here: in other commands it means that responses differ.
         package var exitCode: Int32 {
             switch self {
             case .failed, .interrupted: 1
@@ -38,15 +38,15 @@ package struct FetchFailure: Error, Sendable {
     }
 
     package let kind: Kind
-    /// For programs.
+    /// The code of the failure, for programs.
     let code: String
-    /// For people; without secrets.
+    /// The message for people; it contains no secrets.
     package let sentence: String
     /// Whether a retry may succeed.
     var isRetryable = false
     /// The time that the server asks to wait before a retry.
     var retryAfter: Duration?
-    /// Whether it concerns a stored response, while the server may have a different one.
+    /// Whether the failure concerns a stored response; the server may have a different one.
     var isAboutStored = false
 
     package init(_ kind: Kind, _ code: String, _ sentence: String, isRetryable: Bool = false) {

@@ -6,18 +6,18 @@ import TextCoding
 
 /// A URL to fetch, with its options.
 package struct FetchItem: Sendable {
-    /// Without user name and password.
+    /// The URL without user name and password.
     let uri: TargetURI
-    /// The Authorization field for its server, from the URL.
+    /// The Authorization field for the server, made of the user name and password in the URL.
     let authorization: String?
     /// The expected digest.
     package var digest: ContentDigest?
-    /// `nil`: the name that the response suggests.
+    /// The name of the file; `nil`: the name that the response suggests.
     var name: String?
-    /// Its place in a list; `nil` for the command line.
+    /// The place of this URL in a list; `nil` if it is from the command line.
     var place: FetchList.Place?
 
-    /// For messages: without parts that may be secret.
+    /// The URL for messages, without parts that may be secret.
     var label: String { printable(uri.descriptionWithoutQuery, limit: 200) }
 
     /// Parses a URL. Without a scheme, http is assumed.
@@ -28,11 +28,11 @@ package struct FetchItem: Sendable {
         do throws(TargetURI.Fault) { uri = try TargetURI(text) } catch {
             let reason =
                 switch error {
-                case .scheme: "its scheme is not http or https"
-                case .userinfo: "its user name and password cannot be read"
-                case .host: "it has no host, or an invalid one"
-                case .port: "its port is invalid"
-                case .tooLong: "it is too long"
+                case .scheme: "the scheme is not http or https"
+                case .userinfo: "the user name or password is malformed"
+                case .host: "the host is missing or invalid"
+                case .port: "the port is invalid"
+                case .tooLong: "the URL is too long"
                 }
             throw FetchFailure(
                 .usage, "bad_url", "cannot fetch \(printable(Self.withoutQuery(text), limit: 200)): \(reason)")

@@ -2,7 +2,7 @@ import EventLoop
 import HTTPSession
 import TextCoding
 
-/// Assigns the file names of one call in the folder: no two URLs get the same.
+/// Assigns the file names of one call in the folder: no two URLs get the same name.
 ///
 /// A name in a list belongs to its line; if two lines have the same name, nothing is fetched. Of equal suggested names the second becomes
 /// `name.1`, as in wget. Names from URLs are assigned before anything is fetched, in the order of the URLs. So the names do not depend on
@@ -29,7 +29,7 @@ package final class FetchNames: Sendable {
         }
     }
 
-    /// The name to use for a suggested one, which may be the same.
+    /// Returns the file name to use for a suggested one: the same, or `name.1` and so on if another URL of this call has it.
     func claim(_ suggested: String, for number: Int) -> String {
         state.withLock { Self.claim(suggested, for: number, &$0) }
     }

@@ -2,7 +2,7 @@ import CommandSupport
 import Foundation
 import TextCoding
 
-/// An output that is not a file: standard output, a pipe, a device. It gets the whole content after that is complete and verified.
+/// An output that is not a file: standard output, a pipe, a device. Content is written to it only when all of it is received and verified.
 package enum FetchOutput: Sendable, Equatable {
     case standardOutput
     case path(String)
@@ -37,7 +37,7 @@ package enum FetchOutput: Sendable, Equatable {
 
     private static let waitMilliseconds: Int32 = 100
 
-    /// - Throws: also when the task is cancelled while it waits for a reader.
+    /// - Throws: also if the task is cancelled while it waits for a reader.
     func write(_ part: PartFile) throws(FetchFailure) {
         if self == .null { return }
         let descriptor = try opened()
@@ -58,7 +58,7 @@ package enum FetchOutput: Sendable, Equatable {
             if Task.isCancelled { throw .interrupted }
             let descriptor = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
             if descriptor >= 0 { return descriptor }
-            // A pipe without a reader.
+            // ENXIO: the path is a pipe without a reader. Wait for one.
             guard errno == ENXIO else { throw failure(errno) }
             poll(nil, 0, Self.waitMilliseconds)
         }

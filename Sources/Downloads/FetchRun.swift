@@ -8,13 +8,13 @@ import TextCoding
 package struct FetchedFile: Sendable {
     let path: String
     let length: UInt64
-    /// How many bytes of it existed before.
+    /// How many bytes of the file existed before.
     let keptLength: UInt64
-    /// Whether it came from the store without contacting the server.
+    /// Whether the file came from the store, without a request to the server.
     let isFromStore: Bool
-    /// The digests that it was verified with.
+    /// The digests that the file was verified with.
     let digests: [ContentDigest]
-    /// The file already existed, according to its digest.
+    /// Whether the file already existed, according to its digest.
     var wasThere = false
 }
 
@@ -24,7 +24,7 @@ struct FetchRun: Sendable {
     let terms: FetchTerms
     let session: HTTPSession
     let row: FetchBoard.Row
-    /// The name in the folder to use for a suggested one.
+    /// Returns the file name to use for a suggested one: the same, or `name.1` and so on if another URL of this call has it.
     let claim: @Sendable (String) -> String
 
     func run() async throws(FetchFailure) -> FetchedFile {
@@ -41,19 +41,19 @@ struct FetchRun: Sendable {
         }
     }
 
-    /// If a stored response has another digest, requests the file once more, from its server.
+    /// Fetches the file. If a stored response does not match the digest, requests the file again from its server.
     private func fetchOnceOrTwice(_ part: PartFile) async throws(FetchFailure) -> FetchedFile {
         let first: FetchFailure
         do throws(FetchFailure) { return try await fetch(into: part, terms) } catch { first = error }
         guard first.kind == .digest, first.isAboutStored, terms.mayAskAgain else { throw first }
-        row.say("the stored response has a different digest: requesting it from the server")
+        row.say("the stored response has a different digest: requesting the file from the server")
         try await part.beginAnew()
         var terms = self.terms
         terms.fields.append("Cache-Control", "no-cache")
         do throws(FetchFailure) { return try await fetch(into: part, terms) } catch {
             switch error.kind {
             case .digest, .interrupted, .file: throw error
-            default: throw first.saying("the stored response: \(first.sentence); requested again: \(error.sentence)")
+            default: throw first.saying("the stored response: \(first.sentence); the new request: \(error.sentence)")
             }
         }
     }
@@ -87,13 +87,13 @@ struct FetchRun: Sendable {
         return end == path.startIndex ? "/" : String(path[..<end])
     }
 
-    /// The same for the same URL and place, so that an existing part is found again.
+    /// Calls with the same URL and destination have the same purpose, so that a later call finds the existing part.
     private var purpose: PartFile.Purpose {
         switch terms.place {
         case .file(let path): .file(key: "\(item.uri)\n\(path.split(separator: "/").last ?? "")")
         case .folder: .file(key: "\(item.uri)\n\(item.name ?? "")")
         case .outlet(.null) where item.digest == nil: .nothing
-        // A part without a file cannot be resumed.
+        // An output that is not a file gets a part that cannot be resumed.
         case .outlet: .reading
         }
     }
@@ -107,12 +107,12 @@ struct FetchRun: Sendable {
     }
 
     /// Checks the existing file with this name.
-    /// - Returns: the file, if it is the requested one.
-    /// - Throws: if it is not, and must not be replaced.
+    /// - Returns: the existing file if it is the requested file.
+    /// - Throws: if the existing file is a different one and must not be replaced.
     private func standing(at path: String) throws(FetchFailure) -> FetchedFile? {
         var facts = stat()
         guard lstat(path, &facts) == 0 else { return nil }
-        // Only regular files are replaced: no folder, no device, and no symbolic link, which may lead to one.
+        // Only regular files are replaced: no folder, no device, and no symbolic link, which may lead to a device.
         guard facts.st_mode & S_IFMT == S_IFREG else {
             throw FetchFailure(.file, "file_exists", "\(printable(path, limit: 4096)) exists and is not a regular file")
         }
@@ -131,7 +131,7 @@ struct FetchRun: Sendable {
 
     // MARK: The whole
 
-    /// Runs slow work where it does not delay tasks that read. It is cancelled with the task.
+    /// Runs slow work where it does not delay tasks that read. The work is cancelled with the task.
     private static func elsewhere<Value: Sendable>(
         _ work: @escaping @Sendable () throws(FetchFailure) -> Value
     ) async throws(FetchFailure) -> Value {
@@ -143,7 +143,7 @@ struct FetchRun: Sendable {
         }.get()
     }
 
-    /// - Returns: the digests that it was verified with.
+    /// - Returns: the digests that the part was verified with.
     private func check(_ part: PartFile) throws(FetchFailure) -> [ContentDigest] {
         let told = DigestField(parsing: part.digests)?.strongest
         let wanted = [item.digest, told].compactMap { $0 }
@@ -185,8 +185,8 @@ struct FetchRun: Sendable {
             path: path, length: part.length, keptLength: part.keptLength, isFromStore: facts.isFromStore, digests: digests)
     }
 
-    /// If the name comes from the response: checks whether it may be used.
-    /// - Returns: the file with this name, if it is the requested one.
+    /// Checks whether a name that the response suggests may be used.
+    /// - Returns: the existing file with this name if it is the requested file.
     private func standing(named name: String) async throws(FetchFailure) -> FetchedFile? {
         guard case .folder(let folder) = terms.place, item.name == nil else { return nil }
         let path = Self.path(claim(name), in: folder)

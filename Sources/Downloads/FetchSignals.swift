@@ -2,8 +2,10 @@ import CommandSupport
 import EventLoop
 import Foundation
 
-/// Termination signals: the first stops the transfers so that they can be resumed, the second ends the process at once. One that directly
-/// follows the first counts as the same. `timeout` sends one to the process and one to its group, and a closing terminal sends two kinds.
+/// Termination signals: the first stops the transfers so that they can be resumed, the second ends the process at once.
+///
+/// A signal that directly follows the first is ignored: `timeout` sends one signal to the process and one to its group, and a terminal that
+/// closes sends two kinds.
 package final class FetchSignals: Sendable {
     private struct State {
         var number: Int32?
@@ -13,10 +15,10 @@ package final class FetchSignals: Sendable {
 
     private let state = Guarded(State())
 
-    /// A signal within this time after the first is not a second one.
+    /// A signal within this time after the first is ignored.
     private static let pause: Duration = .milliseconds(500)
 
-    /// Must be made before any other thread, so that each inherits the mask. Ignored signals stay ignored.
+    /// Must be created before any other thread, so that every thread inherits the mask. Ignored signals stay ignored.
     package init() {
         signal(SIGPIPE, SIG_IGN)
         var taken = sigset_t()

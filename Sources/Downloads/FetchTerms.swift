@@ -19,7 +19,7 @@ package struct FetchTerms: Sendable {
     /// The limits on consecutive attempts without progress.
     package var retries = RetryPolicy()
     package var fields = HTTPFields()
-    /// Whether the server may be contacted for a stored response too.
+    /// Whether the server may be contacted if a stored response does not match its digest.
     package var mayAskAgain = true
     /// The mode of the files, according to the umask.
     package var mode: mode_t = 0o644
@@ -28,7 +28,7 @@ package struct FetchTerms: Sendable {
 
     package static let partLimit = 16
     package static let atOnceLimit = 64
-    /// The shortest part that a file is split into; the first part has this length.
+    /// The shortest range that a file is split into; the first range has this length.
     static let shortestPart: UInt64 = 4 << 20
     /// How often the transfer of a file starts again because the file has changed.
     static let beginningLimit = 3

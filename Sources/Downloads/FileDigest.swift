@@ -24,9 +24,9 @@ package enum FileDigest {
     /// - Throws: when the task is cancelled.
     static func make(ofFileAt path: String, by algorithm: DigestAlgorithm) throws(FetchFailure) -> ContentDigest? {
         guard let file = FileHandle(forReadingAtPath: path) else { return nil }
-        defer { try? file.close() }  // nothing was written
+        defer { try? file.close() }  // nothing to lose: the file was only read
         let hasher = DigestHasher(algorithm)
-        // If the file cannot be read to its end, the digest is different.
+        // If the file cannot be read to its end, the digest does not match.
         while let piece = try? file.read(upToCount: pieceLength), !piece.isEmpty {
             if Task.isCancelled { throw .interrupted }
             hasher.update(Array(piece).span)
@@ -34,7 +34,7 @@ package enum FileDigest {
         return hasher.finish()
     }
 
-    /// In the form that tools print and `--digest` accepts.
+    /// The digest as text, in the form that tools print and `--digest` accepts.
     static func text(_ digest: ContentDigest) -> String {
         "\(digest.algorithm.rawValue.filter { $0 != "-" }):\(Hexadecimal.encode(digest.octets))"
     }
@@ -60,7 +60,7 @@ package enum FileDigest {
         }
         let name = algorithm.rawValue.filter { $0 != "-" }
         let (wanted, count) = (algorithm.length * 2, text.drop { $0 != ":" }.dropFirst().count)
-        let found = count == 0 ? "nothing" : count == wanted ? "other characters as well" : "\(count) characters"
+        let found = count == 0 ? "nothing" : count == wanted ? "other characters too" : "\(count) characters"
         return "expected \(wanted) hexadecimal digits after \(name):, found \(found)"
     }
 }

@@ -5,7 +5,7 @@ import TextCoding
 
 /// A response that is not the requested file: Larder's own error response (RFC 9457, RFC 9209), or the server's.
 enum GatewayAnswer {
-    /// The most bytes of a body that are read for it.
+    /// The most bytes of such a response's body that are read.
     static let lengthLimit = 16 * 1024
 
     /// Whether Larder may have generated the response.
@@ -13,7 +13,7 @@ enum GatewayAnswer {
         fields.contains("Proxy-Status") && fields["Content-Type"] == "application/problem+json"
     }
 
-    /// - Parameter body: of a response that `isLarders`; otherwise empty.
+    /// - Parameter body: the response's body if `isLarders` is true for its fields; otherwise empty.
     static func failure(status: Int, fields: HTTPFields, body: [UInt8]) -> FetchFailure {
         let answer = JSONAnswer(String(decoding: body, as: UTF8.self))
         guard let code = answer["code"] as? String, let title = answer["title"] as? String else {
@@ -36,12 +36,12 @@ enum GatewayAnswer {
     private static func ofServer(_ status: Int, _ fields: HTTPFields) -> FetchFailure {
         let isRetryable = RetryPolicy.standard.statuses.contains(status)
         var failure = FetchFailure(
-            .status, "status_\(status)", "the server responds with status \(status)", isRetryable: isRetryable)
+            .status, "status_\(status)", "the server responded with status \(status)", isRetryable: isRetryable)
         failure.retryAfter = fields.retryAfter
         return failure
     }
 
-    /// According to the codes of Larder's error pages, which are public.
+    /// The kind of failure for a code of Larder's error pages. These codes are public.
     private static func kind(of code: String, status: Int) -> FetchFailure.Kind {
         switch code {
         case "certificate_not_trusted", "recorded_chain_not_trusted", "no_trust_anchors", "plaintext_to_pinned_host",

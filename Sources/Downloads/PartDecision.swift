@@ -7,13 +7,13 @@ import HTTPSession
 enum PartDecision: Equatable, Sendable {
     /// The complete content, from its first byte.
     case whole(FetchedEntity)
-    /// These bytes of the entity.
+    /// A part of the entity: the bytes of this range.
     case part(Range<UInt64>, FetchedEntity)
     /// A part without a strong validator, or without a known end: no other part can be combined with it.
     case lonePart
-    /// A part of, or the end of, a different entity than the existing part's.
+    /// The existing part cannot be continued: the response is from a different entity, or the requested range no longer exists.
     case changed
-    /// Not the file.
+    /// A response that is not the file.
     case refused
     /// A part that was not requested.
     case malformed
@@ -62,6 +62,6 @@ enum PartDecision: Equatable, Sendable {
 struct FetchedEntity: Equatable, Sendable {
     /// The strong entity tag, with its quotes.
     var tag: String?
-    /// The longest name, in bytes.
+    /// The length of the whole entity, in bytes; `nil` if it is not known.
     var total: UInt64?
 }

@@ -10,9 +10,9 @@ import HTTPSerialization
 final class PartFile: Sendable {
     /// The request and the destination of the part.
     enum Purpose: Sendable, Equatable {
-        /// It becomes a file, possibly in a later call.
+        /// The part becomes a file, possibly in a later call.
         case file(key: String)
-        /// It is read here, and has no name.
+        /// The part is read by this process, and has no name.
         case reading
         /// Written bytes are discarded.
         case nothing
@@ -26,7 +26,7 @@ final class PartFile: Sendable {
         var keptLength: UInt64 = 0
         var isFromStore = false
         var name = ""
-        /// `nil` if no record was written yet.
+        /// When the last record was written; `nil` if there was none yet.
         var recorded: ContinuousClock.Instant?
         var recordInterval = PartFile.shortestRecordInterval
     }
@@ -36,7 +36,7 @@ final class PartFile: Sendable {
     let recordPath: String
     private let descriptor: Int32
     private let boot = PartRecord.currentBoot()
-    /// Whether a single writer appends to it.
+    /// Whether a single writer appends to the part.
     private let isSequential: Bool
     /// Flushes the file to disk; returns nonzero on failure.
     private let synchronize: @Sendable (Int32) -> Int32
@@ -83,15 +83,16 @@ final class PartFile: Sendable {
             }
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
                 close(descriptor)
-                throw FetchFailure(.file, "in_use", "another larder is fetching the same URL to the same place")
+                throw FetchFailure(.file, "in_use", "another larder is fetching the same URL into the same file")
             }
-            // The process that had it before may have moved it to its final name in the meantime.
+            // The process that used the part before may meanwhile have moved it to its final name.
             if stat(path, &named) == 0, named.st_ino == facts.st_ino, named.st_dev == facts.st_dev { return descriptor }
             close(descriptor)
         }
     }
 
-    /// Discards bytes that are not known to be valid: they would become part of a shorter file, and a record could later cover them.
+    /// Discards bytes that are not known to be valid. They could follow the end of a shorter file, or a later record could list them as
+    /// present.
     private func takeOver() throws(FetchFailure) {
         var facts = stat()
         guard fstat(descriptor, &facts) == 0 else { throw .file(path, "read", errno) }
@@ -111,15 +112,15 @@ final class PartFile: Sendable {
             state.isFromStore = record.isFromStore ?? false
             state.name = record.name
         }
-        // From here on, bytes may be written beyond its end.
+        // Several writers may now write beyond the end of the part, so its length no longer shows which bytes are present.
         if record.grows == true, !isSequential { self.record(isOnDisk: false) }
     }
 
     // MARK: The existing part
 
-    /// `nil` if there is no part, or none that can be resumed.
+    /// The entity of the existing part; `nil` if there is no part, or none that can be resumed.
     var entity: FetchedEntity? { state.withLock { $0.done.isEmpty || $0.entity?.tag == nil ? nil : $0.entity } }
-    /// The Repr-Digest lines (RFC 9530 §3) that were received with it.
+    /// The Repr-Digest lines (RFC 9530 §3) that were received with the part.
     var digests: [String] { state.withLock { $0.digests } }
     var length: UInt64 { state.withLock { $0.done.length } }
     var keptLength: UInt64 { state.withLock { $0.keptLength } }
@@ -173,7 +174,7 @@ final class PartFile: Sendable {
         var done = purpose == .nothing ? octets.count : 0
         while done < octets.count {
             let step = octets.withUnsafeBytes {
-                pwrite(descriptor, $0.baseAddress! + done, $0.count - done, off_t(offset) + off_t(done))  // it is not empty
+                pwrite(descriptor, $0.baseAddress! + done, $0.count - done, off_t(offset) + off_t(done))  // `octets` is not empty
             }
             if step < 0 {
                 if errno == EINTR { continue }
@@ -196,7 +197,7 @@ final class PartFile: Sendable {
     /// Asks the kernel to start writing this range, so that little remains to be flushed at the end. Only a hint.
     func beginWritingBack(_ range: Range<UInt64>) {
         guard case .file = purpose else { return }
-        // Linux starts writing dirty pages, and drops pages that are already on disk, of which there are none here.
+        // Linux starts writing dirty pages. It would also drop pages that are already on disk, but these are new.
         _ = posix_fadvise(descriptor, off_t(range.lowerBound), off_t(range.upperBound - range.lowerBound), POSIX_FADV_DONTNEED)
     }
 
@@ -238,7 +239,7 @@ final class PartFile: Sendable {
                 removeNames()
                 return 0
             }
-            // Before the wait for the disk, which may be interrupted.
+            // The record is written before the wait for the disk, because the process may be killed while it waits.
             record(isOnDisk: false)
             guard synchronize(descriptor) == 0 else {
                 removeNames()
@@ -256,10 +257,10 @@ final class PartFile: Sendable {
         unlink(path)
     }
 
-    /// Renames it to its final name, atomically.
+    /// Renames the part to its final name, atomically.
     /// - Parameters:
     ///   - replaces: whether to replace an existing file.
-    ///   - mode: the file's mode, unless it replaces a file, whose mode it then gets.
+    ///   - mode: the mode of a new file. A file that replaces another gets the other's mode.
     func move(to target: String, replaces: Bool, mode: mode_t) async throws(FetchFailure) {
         let moved: Result<Void, FetchFailure> = await aside { [self] in
             Result { () throws(FetchFailure) in try moveNow(to: target, replaces: replaces, mode: mode) }
@@ -268,7 +269,7 @@ final class PartFile: Sendable {
     }
 
     private func moveNow(to target: String, replaces: Bool, mode: mode_t) throws(FetchFailure) {
-        // Flushed first: after a power failure the name has the complete file, or does not exist.
+        // The part is flushed first, so that after a power failure the name either has the complete file or does not exist.
         var replaced = stat()
         let isReplaced = replaces && lstat(target, &replaced) == 0 && replaced.st_mode & S_IFMT == S_IFREG
         let mode = isReplaced ? replaced.st_mode & 0o777 : mode
@@ -278,7 +279,7 @@ final class PartFile: Sendable {
         } else if link(path, target) == 0 {
             unlink(path)
         } else if [EPERM, ENOTSUP, EMLINK].contains(errno) {
-            // For a file system without hard links.
+            // The file system has no hard links: an empty file reserves the name.
             let holder = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
             guard holder >= 0 else { throw .file(target, "write", errno) }
             close(holder)

@@ -2,10 +2,10 @@ import CommandSupport
 import Foundation
 import HTTPSession
 
-/// The record beside a part, with which another process can resume the part without relying on uncertain bytes.
+/// The record beside a part, with which another process can resume the part and use only bytes that are known to be valid.
 struct PartRecord: Codable, Equatable {
     static let version = 1
-    /// The longest record, in bytes: there are few extents.
+    /// The longest record, in bytes. Records are short, because a part has few extents.
     static let lengthLimit = 1 << 20
 
     var version = PartRecord.version
@@ -14,16 +14,16 @@ struct PartRecord: Codable, Equatable {
     var total: UInt64?
     /// The bytes that are present, as pairs of start and end (exclusive).
     var extents: [[UInt64]]
-    /// The ID of the system boot in which it was written.
+    /// The ID of the system boot in which the record was written.
     var boot: String
     /// Whether all of the part was flushed to disk. If not, the record is valid only until the system stops.
     var isOnDisk: Bool
     /// The suggested name.
     var name: String
-    /// Whether the present bytes reach to the end of the file, whatever its length now: a single writer appends to it. So only the first
-    /// bytes must be recorded before a `kill -9`. Not used for parts that are flushed to disk.
+    /// Whether a single writer appends to the part. All bytes up to the end of the part's file are then present, even those written after
+    /// the record. So one early record is enough to resume the part after a `kill -9`. Not used for parts that are flushed to disk.
     var grows: Bool?
-    /// The Repr-Digest lines that were received with it.
+    /// The Repr-Digest lines that were received with the part.
     var digests: [String]?
     /// Whether any byte came from the store.
     var isFromStore: Bool?
@@ -48,11 +48,11 @@ struct PartRecord: Codable, Equatable {
         guard fstat(descriptor, &facts) == 0, facts.st_uid == geteuid(), facts.st_mode & S_IFMT == S_IFREG,
             facts.st_size <= lengthLimit
         else { return nil }
-        // An unreadable file counts as absent.
+        // An unreadable file is treated as absent.
         return (try? file.readToEnd()).map(Array.init)
     }
 
-    /// If it cannot be written, another process cannot resume the part; this process is not affected.
+    /// If the record cannot be written, no other process can resume the part, but this process continues.
     func write(_ path: String) {
         guard let data = try? JSONEncoder().encode(self) else { return }  // every value can be encoded
         let hidden = path + ".new"
@@ -66,7 +66,7 @@ struct PartRecord: Codable, Equatable {
 
     /// Identifies the boot of the system.
     static func currentBoot() -> String {
-        let octets = try? LocalFile.bytes(at: "/proc/sys/kernel/random/boot_id", atMost: 100)  // empty without an ID
+        let octets = try? LocalFile.bytes(at: "/proc/sys/kernel/random/boot_id", atMost: 100)  // empty if there is no ID
         return String(decoding: octets ?? [], as: UTF8.self)
     }
 

@@ -1,3 +1,4 @@
+import CommandSupport
 import EventLoop
 import Foundation
 import HTTPSerialization
@@ -6,9 +7,9 @@ import HTTPSession
 /// Fetches a part until it is complete: sends requests, writes the content, resumes after failures, and starts again if the file has
 /// changed.
 ///
-/// A pass requests the missing bytes, with one request or with several at once. Only `run`, between passes, handles what ended a pass. In a
-/// pass each worker takes one piece after another. A worker that fails returns the rest of its piece and ends, so that a server that
-/// accepts fewer connections gets fewer. A worker that finds another entity ends the pass.
+/// A pass requests the missing bytes, with one request or with several at once. Only `run` handles the reason why a pass ended, between two
+/// passes. In a pass each worker takes one piece after another. A worker that fails returns the rest of its piece and ends, so that a
+/// server that accepts fewer connections gets fewer. A worker that finds another entity ends the pass.
 struct PartTransfer: Sendable {
     /// The facts from the responses.
     struct Facts: Sendable {
@@ -18,7 +19,7 @@ struct PartTransfer: Sendable {
 
     enum Outcome: Sendable {
         case whole(Facts)
-        /// The name that the response suggests belongs to a file that is the requested one.
+        /// The file with the name that the response suggests already exists, and is the requested file.
         case standing(FetchedFile)
     }
 
@@ -27,7 +28,7 @@ struct PartTransfer: Sendable {
     let session: HTTPSession
     let part: PartFile
     let row: FetchBoard.Row
-    /// The existing file with this name, if it is the requested one.
+    /// Returns the existing file with this name if it is the requested file.
     let standing: @Sendable (String) async throws(FetchFailure) -> FetchedFile?
 
     /// Why a pass ended before everything was fetched.
@@ -79,7 +80,7 @@ struct PartTransfer: Sendable {
         }
         let (wish, bound) = (asked.components.seconds, retries.longestRetryAfter.components.seconds)
         return failure.saying(
-            "\(failure.sentence) and asks to wait \(Quantity.wholeTime(wish)); the longest wait is \(Quantity.wholeTime(bound))"
+            "\(failure.sentence) and asked to wait \(Quantity.wholeTime(wish)); larder fetch waits at most \(Quantity.wholeTime(bound))"
         )
     }
 
@@ -162,7 +163,7 @@ struct PartTransfer: Sendable {
             for await ending in group {
                 guard let ending else { continue }
                 breaks.append(ending)
-                // The others would only fetch bytes that are discarded, or fail too.
+                // If a retry cannot help, the other workers are stopped: they would fail too, or fetch bytes that are discarded.
                 switch ending {
                 case .failure(let failure) where failure.isRetryable: break
                 default: group.cancelAll()
@@ -172,7 +173,8 @@ struct PartTransfer: Sendable {
         }
         for case .changed in breaks { throw .changed }
         if part.isWhole { return }
-        throw breaks.first ?? .failure(FetchFailure(.network, "response_incomplete", "bytes are missing", isRetryable: true))
+        throw breaks.first
+            ?? .failure(FetchFailure(.network, "response_incomplete", "some bytes of the file are missing", isRetryable: true))
     }
 
     /// - Returns: the reason if it ended early.
@@ -191,7 +193,7 @@ struct PartTransfer: Sendable {
                     switch PartDecision(status: response.status, fields: response.fields, asked: piece, entity: entity) {
                     case .part(let range, _):
                         try await take(response, at: range, endsKnown: true)
-                        // A server may send fewer bytes than requested.
+                        // The server may have sent fewer bytes than requested; the others are requested again.
                         queue.giveBack(range.upperBound..<piece.upperBound)
                     case .refused: throw Break.failure(await refusal(response))
                     default: throw Break.changed
@@ -236,7 +238,7 @@ struct PartTransfer: Sendable {
     private func refusal(_ response: StreamingResponse) async -> FetchFailure {
         var body: [UInt8] = []
         if GatewayAnswer.isLarders(response.fields) {
-            body = (try? await response.body.collect(atMost: GatewayAnswer.lengthLimit)) ?? []  // else status only
+            body = (try? await response.body.collect(atMost: GatewayAnswer.lengthLimit)) ?? []  // or only the status is used
         }
         return GatewayAnswer.failure(status: response.status, fields: response.fields, body: body)
     }
@@ -280,8 +282,8 @@ struct PartTransfer: Sendable {
     }
 }
 
-/// The pieces still to request, shared by all workers. A piece is cut when it is requested: if a server claims a huge length, there are
-/// still no more pieces than arrive.
+/// The pieces still to request, shared by all workers. Each piece is made only when it is requested, so that a huge length claimed by a
+/// server does not create many pieces.
 private final class PieceQueue: Sendable {
     private let ranges: Guarded<[Range<UInt64>]>
     private let pieceLength: UInt64

@@ -1,9 +1,11 @@
+import CommandSupport
+
 /// Formats one line of progress, for a width and a style.
 struct ProgressLine {
     /// The terminal's capabilities.
     struct Style {
         var isColoured = false
-        /// Whether it supports Unicode.
+        /// Whether the terminal supports Unicode.
         var isUnicode = false
 
         func filled(_ count: Int) -> String { styled(String(repeating: isUnicode ? "━" : "#", count: count), "32") }
@@ -20,7 +22,8 @@ struct ProgressLine {
     static let shortestWidth = 20
     private static let longestBar = 40
 
-    /// At most `width` columns wide: the bar is dropped first, then the label's front. The columns of several lines are aligned.
+    /// A line of progress, at most `width` columns wide: the bar is dropped first, then the label's front. The columns of several lines are
+    /// aligned.
     /// - Parameter labelWidth: the length of the longest label; `nil` for its own length.
     static func bar(
         label: String, labelWidth: Int? = nil, done: UInt64, total: UInt64?, rate: Double?, note: String? = nil, width: Int,
@@ -35,7 +38,7 @@ struct ProgressLine {
         guard room >= 5 else { return "\(cut(label, to: width - facts.count - 2))  \(facts)".clipped(to: width) }
         let label = cut(label, to: labelWidth)
         let shown = style.bold(label) + spaces(labelWidth - label.count)
-        // The total is unknown.
+        // The total is unknown, so there is no bar.
         guard let total else { return "\(shown)  \(spaces(room + frame))  \(facts)" }
         let share = total == 0 ? 1 : min(1, Double(done) / Double(total))
         let filled = Int(Double(room) * share)
@@ -44,7 +47,7 @@ struct ProgressLine {
         return "\(shown)  \(frame == 0 ? bar : "[\(bar)]")  \(facts)"
     }
 
-    /// The same for a file of plain lines.
+    /// The progress as a plain line, for an output that is not a terminal.
     static func plain(label: String, done: UInt64, total: UInt64?, rate: Double?, note: String? = nil) -> String {
         "\(label): \(facts(done: done, total: total, rate: rate, note: note).filter { !$0.isEmpty }.joined(separator: ", "))"
     }
@@ -65,7 +68,7 @@ struct ProgressLine {
         return facts
     }
 
-    /// The widths of `100 %`, `1023 of 1024 MiB` and `1023 MiB/s`, and about ten columns more.
+    /// The widths of `100 %`, `1023 of 1024 MiB` and `1023 MiB/s`. A line of facts needs about ten columns more.
     private static let factWidths = [5, 16, 10]
     private static let usualFactsWidth = 5 + 16 + 10 + 10 + 6
 
@@ -74,7 +77,7 @@ struct ProgressLine {
     }
 
     private static func percent(_ done: UInt64, _ total: UInt64) -> UInt64 {
-        // The maximum is shown only when the file is complete.
+        // `100 %` is shown only when the file is complete.
         total == 0 || done >= total ? 100 : min(99, UInt64(100 * Double(done) / Double(total)))
     }
 

@@ -28,7 +28,7 @@ struct Epoll: ~Copyable {
     }
 
     func remove(_ target: Int32) {
-        // A library may already have closed the descriptor it owns; the kernel has then removed it.
+        // This may fail: a library may already have closed its descriptor, and then the kernel has removed it.
         _ = larder_epoll_remove(descriptor, target)
     }
 

@@ -13,8 +13,8 @@ package protocol BatchHandler: AnyObject {
 /// no handler is called or released while a table changes.
 ///
 /// One turn: wait, read the clock, report ready descriptors, report due timers, run the work deferred to the end of the batch. A turn
-/// reports only a few newcomers, in order of arrival and after all other descriptors. However many arrive at once, existing connections
-/// wait no longer than those few take.
+/// reports only a few newcomers, in order of arrival and after all other descriptors. So existing connections wait only for these few, even
+/// if many newcomers arrive at once.
 package final class EventLoop {
     private let epoll: Epoll
     @exclusivity(unchecked) private var slots: [DescriptorSlot] = []
@@ -123,13 +123,13 @@ package final class EventLoop {
             slots[descriptor].awaited = ReadyEvents()
             handler.ready(slots[descriptor].interest.contains(.peerClose) ? events : events.subtracting(.peerClosed))
             left -= 1
-            // The end may come after data that was already reported: no other event reports it.
+            // The peer may have closed after data that was already reported, and no other event would report that.
             let registration = Registration(descriptor: Int32(descriptor), generation: UInt32(truncatingIfNeeded: token >> 32))
             if events.contains(.peerClosed), slots[descriptor].generation == registration.generation { admit(registration) }
         }
     }
 
-    /// Ends a registration's state as a newcomer: from now on it is reported at once, and as long as it is ready.
+    /// Makes a newcomer an ordinary registration: from now on it is reported in every turn in which it is ready.
     package func admit(_ registration: Registration) {
         let index = Int(registration.descriptor)
         precondition(slots[index].generation == registration.generation, "the registration has ended")
@@ -159,7 +159,7 @@ package final class EventLoop {
         return registration
     }
 
-    /// Changes the interest; calls the kernel only if it differs.
+    /// Changes the interest; calls the kernel only if the new interest differs.
     package func modify(_ registration: Registration, _ interest: Interest) {
         let index = Int(registration.descriptor)
         precondition(slots[index].generation == registration.generation, "the registration has ended")
@@ -185,7 +185,7 @@ package final class EventLoop {
         exchangeHandler(of: index, for: nil)
     }
 
-    /// Stops watching and closes the descriptor, which must have no duplicate: the kernel then removes its own watch.
+    /// Stops watching and closes the descriptor. The descriptor must have no duplicate: with one, the kernel would keep watching it.
     package func close(_ registration: Registration) {
         let index = Int(registration.descriptor)
         precondition(slots[index].generation == registration.generation, "the registration has ended")
@@ -255,7 +255,7 @@ package final class EventLoop {
         return Reply(mailbox: mailbox, number: number)
     }
 
-    /// Releases the handler; a value that arrives later is dropped.
+    /// Releases the handler of a reply; a value that arrives later is dropped.
     package func forget<Value: Sendable>(_ reply: Reply<Value>) { pendingReplies[reply.number] = nil }
 
     /// Releases all handlers of replies and ports; values that arrive later are dropped.
@@ -295,14 +295,15 @@ package final class EventLoop {
         if moment == .never { return limit }
         let current = clock()
         if moment <= current { return 0 }
-        // Rounded up, so that the timer is due when the wait ends.
+        // The wait is rounded up, so that the timer is due when it ends.
         let milliseconds = (moment.nanoseconds - current.nanoseconds + 999_999) / 1_000_000
         let wait = Int32(truncatingIfNeeded: min(milliseconds, 86_400_000))
         return limit < 0 ? wait : min(limit, wait)
     }
 
     private func reportDueTimers() {
-        // At most as many as there are timers: a handler that sets a deadline in the past must not block the loop.
+        // Reports at most as many deadlines as there are timers, because a handler that sets a deadline in the past must not block the
+        // loop.
         var left = timers.count
         while left > 0, let due = timers.takeDue(at: now) {
             due.handler.deadlinePassed(due.id)

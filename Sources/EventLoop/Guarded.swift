@@ -3,8 +3,8 @@ import Synchronization
 
 /// A value protected by a lock, for short sections that call no code outside.
 ///
-/// The only use of `Mutex`. ThreadSanitizer does not see into its library and would report every use. So the sanitizer's build
-/// (`LARDER_SANITIZE=thread`) announces each lock and unlock. Inlined into other modules, so that it costs as much as `Mutex`.
+/// No other code uses `Mutex`. ThreadSanitizer does not see into the library of `Mutex`, and would report every use. So the sanitizer's
+/// build (`LARDER_SANITIZE=thread`) announces each lock and unlock. Inlined into other modules, so that it costs as much as `Mutex`.
 @frozen
 @usableFromInline
 package struct Guarded<Value: ~Copyable>: ~Copyable, Sendable {

@@ -6,9 +6,9 @@ package final class LoopThread: Sendable {
     private let thread: pthread_t
 
     package enum Place: Sendable {
-        /// Serves clients.
+        /// The loop serves clients.
         case first
-        /// Does work for other loops. Waking it does not interrupt the thread that gives it work (SCHED_BATCH).
+        /// The loop does work for other loops. When it wakes, it does not interrupt the thread that gave it work (SCHED_BATCH).
         case beside
     }
 
@@ -36,7 +36,7 @@ package final class LoopThread: Sendable {
     /// Waits until the loop has stopped, or until the time limit. Call it once, and do not also call `join()`.
     /// - Returns: whether the loop has stopped.
     package func join(withinMilliseconds milliseconds: Int) -> Bool {
-        // The clock that ThreadSanitizer supports. If the clock is set meanwhile, the wait only takes longer or shorter.
+        // ThreadSanitizer supports a time limit only with this clock. If the clock is set meanwhile, the wait only takes longer or shorter.
         var deadline = timespec()
         clock_gettime(CLOCK_REALTIME, &deadline)
         let nanoseconds = deadline.tv_nsec + milliseconds % 1000 * 1_000_000

@@ -57,7 +57,7 @@ final class Mailbox: Sendable {
 
     private func wake() {
         var one: UInt64 = 1
-        // The counter is never read, and 2^64 bursts do not happen.
+        // The write cannot fail in practice: only 2^64 bursts would overflow the counter, which is never read.
         _ = write(descriptor, &one, 8)
     }
 }

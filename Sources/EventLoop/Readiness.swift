@@ -11,11 +11,12 @@ package struct Interest: OptionSet, Sendable {
     @inlinable package static var peerClose: Interest { Interest(rawValue: 4) }
     @inlinable package static var edgeTriggered: Interest { Interest(rawValue: 8) }
 
-    /// Edge-triggered, so the kernel reports each event once. Includes the peer's close, which may come in the same event as data.
+    /// The interest of a newcomer: edge-triggered, so that the kernel reports each event once. It includes the peer's close, which may come
+    /// in the same event as data.
     var ofNewcomer: Interest { contains(.read) ? union([.edgeTriggered, .peerClose]) : union(.edgeTriggered) }
 }
 
-/// The events for which a descriptor is ready. Errors and hang-ups are reported whatever the interest is.
+/// The events for which a descriptor is ready. Errors and hang-ups are reported for every interest.
 @frozen
 @usableFromInline
 package struct ReadyEvents: OptionSet, Sendable {
@@ -30,7 +31,7 @@ package struct ReadyEvents: OptionSet, Sendable {
 
     /// There is data to read, or the end of the input.
     @inlinable package var isReadable: Bool { rawValue & 5 != 0 }
-    /// Both directions are closed, or the connection failed; reported whatever the interest is.
+    /// Both directions are closed, or the connection failed; reported for every interest.
     @inlinable package var isBroken: Bool { rawValue & 24 != 0 }
     /// The peer has closed its sending side or the connection.
     @inlinable package var tellsOfEnd: Bool { rawValue & 28 != 0 }

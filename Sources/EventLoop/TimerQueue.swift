@@ -12,8 +12,8 @@ package struct TimerID: Equatable, Sendable {
 /// Timers that can be set again at the cost of one store.
 ///
 /// A binary heap orders timers by the time at which each will be *checked*. Moving a deadline later, as a connection does with every
-/// request, only stores the new deadline. When the old time comes, the timer is checked, is not yet due, and is put back. Only a
-/// deadline earlier than that time moves the timer in the heap.
+/// request, only stores the new deadline. When the old time comes, the timer is checked, is not yet due, and is put back. Only a deadline
+/// before the time of the next check moves the timer in the heap.
 struct TimerQueue: ~Copyable {
     private struct Timer {
         var handler: (any TimerHandler)?
@@ -32,7 +32,7 @@ struct TimerQueue: ~Copyable {
     private var free: [Int32] = []
     private var heap: [Node] = []
 
-    /// When to check next, or `never`.
+    /// The time of the next check, or `never`.
     var nextMoment: MonotonicTime { heap.isEmpty ? .never : heap[0].moment }
     var count: Int { timers.count - free.count }
 

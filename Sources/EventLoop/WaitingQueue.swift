@@ -1,6 +1,6 @@
 /// A first-in, first-out queue that reuses its storage.
 package struct WaitingQueue<Element> {
-    /// `nil` at the positions of removed elements.
+    /// The elements from `next` on wait. Removed elements are `nil`.
     private var elements: [Element?] = []
     private var next = 0
 
@@ -29,7 +29,7 @@ package struct WaitingQueue<Element> {
         return first
     }
 
-    /// Removes the elements that no longer wait.
+    /// Removes the elements for which `hasLeft` returns true.
     package mutating func removeAll(where hasLeft: (Element) -> Bool) {
         elements = elements[next...].filter { $0.map(hasLeft) == false }
         next = 0

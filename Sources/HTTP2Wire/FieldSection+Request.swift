@@ -3,7 +3,7 @@ import HTTPMessage
 extension FieldSection {
     enum RequestOutcome: Equatable {
         case complete(extendedConnect: Extent?)
-        /// RFC 9113 §8.1.1: a stream error.
+        /// The request is malformed, which is a stream error (RFC 9113 §8.1.1).
         case malformed
         case unacceptable(RequestTargetError)
     }
@@ -47,7 +47,7 @@ extension FieldSection {
         return head.fields.appendBytes(pseudoSpan(of: authority))
     }
 
-    /// The target URI, as a client would send it to a proxy in HTTP/1.1; `nil` if the parts would not be read again as they are.
+    /// The target URI in the form that a client sends to a proxy in HTTP/1.1; `nil` if parsing this URI would give other parts.
     private func appendURI(to head: inout RequestHead) -> Extent? {
         guard let scheme = pseudoFields.scheme, let path = pseudoFields.path, Self.isScheme(pseudoSpan(of: scheme)) else {
             return nil

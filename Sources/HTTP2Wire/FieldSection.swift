@@ -17,7 +17,7 @@ struct FieldSection {
     private(set) var pseudoFields = PseudoFields()
     private(set) var priority: StreamPriority?
     private(set) var isTooLarge = false
-    /// A pseudo-header field without a meaning here, or a value that is not what it should be.
+    /// Whether there is an unknown pseudo-header field, or a malformed `:status`.
     private(set) var isMalformed = false
     /// The cookies of all lines, joined as RFC 9113 §8.2.3 says.
     private var cookies: [UInt8] = []
@@ -39,7 +39,7 @@ struct FieldSection {
     }
 
     mutating func add(name: Span<UInt8>, value: Span<UInt8>, isNeverIndexed: Bool, limits: HTTP2Limits) {
-        // Each field line counts 32 bytes more than its name and value (RFC 9113 §6.5.2).
+        // The size of a field line is the length of its name and value plus 32 bytes (RFC 9113 §6.5.2).
         listBytes += name.count + value.count + 32
         if listBytes > limits.headerListBytes { isTooLarge = true }
         if isTooLarge || name.isEmpty { return }

@@ -6,9 +6,10 @@ struct FrameRates {
     private var settings = 0
     private var pings = 0
     private var resets = 0
+    private var oversizedHeads = 0
     private var windowUpdates = 0
     private var others = 0
-    /// Not of one window: the acknowledgements that have not been sent.
+    /// The number of acknowledgements that have not been sent. A new window does not reset this number.
     private var owed = 0
 
     init(limits: HTTP2Limits) { self.limits = limits }
@@ -21,6 +22,7 @@ struct FrameRates {
         settings = 0
         pings = 0
         resets = 0
+        oversizedHeads = 0
         windowUpdates = 0
         others = 0
     }
@@ -66,10 +68,20 @@ struct FrameRates {
 
     mutating func noteAcknowledgementSent() { owed -= 1 }
 
-    mutating func noteDataSent() { windowUpdates = max(0, windowUpdates - HTTP2Limits.windowUpdatesPerData) }
+    /// A peer responds to content with WINDOW_UPDATE, and may measure the round-trip time with PING, as gRPC does.
+    mutating func noteDataSent() {
+        windowUpdates = max(0, windowUpdates - HTTP2Limits.windowUpdatesPerData)
+        pings = max(0, pings - 1)
+    }
 
-    /// This side has reset a stream because of the peer. The next frame is then one too many.
+    /// Counts a stream that this side has reset because the peer violated the protocol. If too many streams were reset, the session fails
+    /// when it next receives bytes.
     mutating func noteViolation() { resets += 1 }
 
     var exceedsResets: Bool { resets > limits.resetStreams }
+
+    /// The peer has sent a head that is above a limit for heads.
+    mutating func noteOversizedHead() { oversizedHeads += 1 }
+
+    var exceedsOversizedHeads: Bool { oversizedHeads > limits.oversizedHeads }
 }

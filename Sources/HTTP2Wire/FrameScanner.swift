@@ -17,12 +17,12 @@ struct FrameScanner {
         case priority
     }
 
-    /// What libnghttp2 may receive of scanned bytes.
+    /// The part of the scanned bytes that libnghttp2 may receive.
     struct Scan: Equatable {
-        /// Whether `keptHeader` goes first: its frame began in bytes scanned before.
+        /// Whether libnghttp2 receives `keptHeader` before the accepted bytes, because its frame began in an earlier scan.
         var hasHeader = false
         var accepted = 0..<0
-        /// What follows the accepted bytes.
+        /// The violation found after the accepted bytes.
         var violation: Violation?
     }
 
@@ -39,7 +39,6 @@ struct FrameScanner {
         static let settings: UInt8 = 4
         static let pushPromise: UInt8 = 5
         static let ping: UInt8 = 6
-        static let goAway: UInt8 = 7
         static let windowUpdate: UInt8 = 8
         static let continuation: UInt8 = 9
     }
@@ -77,7 +76,7 @@ struct FrameScanner {
     mutating func scan(_ bytes: UnsafeRawBufferPointer) -> Scan {
         var scan = Scan()
         var index = 0
-        // Where the header began that is being read; before the bytes if that was in an earlier scan.
+        // Where the header that is being read began; negative if that was in an earlier scan.
         var headerStart = state == .header ? -position : 0
         scanning: while index < bytes.count {
             switch state {
@@ -153,10 +152,10 @@ struct FrameScanner {
         case Kind.ping: limit = rates.notePing(isAcknowledgement: isAcknowledgement)
         case Kind.resetStream: limit = rates.noteReset()
         case Kind.windowUpdate: limit = rates.noteWindowUpdate()
-        case Kind.goAway: break
         case Kind.priority:
             if isOnConnection { return .priority }
             limit = rates.noteOther()
+        // GOAWAY is counted with the other frames: no peer needs more than two.
         default: limit = rates.noteOther()
         }
         return limit.map(Violation.limit)

@@ -11,10 +11,10 @@ package struct HTTP2Limits: Equatable, Sendable {
     package var fieldCount = 100
     /// Bytes of each dynamic table for compression (SETTINGS_HEADER_TABLE_SIZE, RFC 7541 §4.2).
     package var headerTableBytes = 4096
-    /// CONTINUATION frames of one field block (CVE-2024-27316), at most `continuationFramesMaximum`. A field block has one more frame,
-    /// and each has at most 16 KiB.
+    /// CONTINUATION frames of one field block (CVE-2024-27316), at most `continuationFramesMaximum`. A field block also has one frame
+    /// before these. Each frame has at most 16 KiB.
     package var continuationFrames = 8
-    /// Some versions of libnghttp2 have this limit, and their session is unusable above it.
+    /// The fixed limit of some versions of libnghttp2, whose sessions are unusable after a field block exceeds it.
     package static let continuationFramesMaximum = 8
     /// The time in which frames are counted.
     package var rateWindow = Duration.seconds(10)
@@ -22,21 +22,24 @@ package struct HTTP2Limits: Equatable, Sendable {
     package var emptyDataFrames = 100
     /// SETTINGS frames for each `rateWindow` (CVE-2019-9515).
     package var settingsFrames = 20
-    /// PING frames for each `rateWindow` (CVE-2019-9512).
+    /// PING frames for each `rateWindow`, beyond one for each DATA frame sent (CVE-2019-9512).
     package var pingFrames = 50
     /// Streams reset by the peer, or by this side because of a violation, for each `rateWindow` (CVE-2023-44487, CVE-2025-8671).
     package var resetStreams = 200
+    /// Heads and trailers above `headerListBytes` or `fieldCount`, for each `rateWindow`. One received byte can be decoded to a field of
+    /// 4,000 bytes (RFC 7541 §7.3).
+    package var oversizedHeads = 100
     /// WINDOW_UPDATE frames for each `rateWindow`, beyond `windowUpdatesPerData` for each DATA frame sent.
     package var windowUpdateFrames = 1000
     /// WINDOW_UPDATE frames that a peer may send for each DATA frame: one for the stream and one for the connection, twice.
     package static let windowUpdatesPerData = 4
-    /// PRIORITY and PRIORITY_UPDATE frames, and frames of unknown types, for each `rateWindow` (CVE-2019-9513).
+    /// PRIORITY, PRIORITY_UPDATE and GOAWAY frames, and frames of unknown types, for each `rateWindow` (CVE-2019-9513).
     package var otherFrames = 500
-    /// Frames that this side owes in response to frames of the peer, and that the peer has not read yet (CVE-2019-9514).
+    /// Queued frames that respond to the peer's frames, and that the peer has not read yet (CVE-2019-9514).
     package var queuedControlFrames = 200
     /// Bytes of content that the peer may send on a stream before it is consumed (SETTINGS_INITIAL_WINDOW_SIZE).
     package var streamWindow = 256 * 1024
-    /// Bytes of content that the peer may send on all streams before they are consumed.
+    /// Bytes of content that the peer may send on all streams before they are received.
     package var connectionWindow = 1024 * 1024
     /// Bytes of content that a session accepts for a stream before they are sent.
     package var outgoingStreamBytes = 64 * 1024
@@ -46,8 +49,8 @@ package struct HTTP2Limits: Equatable, Sendable {
 
 /// A limit whose violation ends the connection.
 package enum HTTP2Limit: Equatable, Hashable, Sendable, CaseIterable {
-    case continuationFrames, emptyDataFrames, settingsFrames, pingFrames, resetStreams, windowUpdateFrames, otherFrames
-    case queuedControlFrames
+    case continuationFrames, emptyDataFrames, settingsFrames, pingFrames, resetStreams, oversizedHeads, windowUpdateFrames
+    case otherFrames, queuedControlFrames
 
     package var reason: StaticString {
         switch self {
@@ -56,6 +59,7 @@ package enum HTTP2Limit: Equatable, Hashable, Sendable, CaseIterable {
         case .settingsFrames: "http2_too_many_settings"
         case .pingFrames: "http2_too_many_pings"
         case .resetStreams: "http2_too_many_resets"
+        case .oversizedHeads: "http2_too_many_oversized_heads"
         case .windowUpdateFrames: "http2_too_many_window_updates"
         case .otherFrames: "http2_too_many_other_frames"
         case .queuedControlFrames: "http2_too_many_queued_frames"

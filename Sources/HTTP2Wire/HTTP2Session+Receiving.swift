@@ -1,7 +1,8 @@
 internal import CNghttp2
 import HTTPMessage
 
-/// What libnghttp2 has read. Called within `receive`, and about closed streams also within `outgoing`.
+/// Handles what libnghttp2 has read. `SessionCallbacks` calls these methods within `receive`, and for closed streams also within
+/// `outgoing`.
 extension HTTP2Session {
     func beginSection() { section.removeAll() }
 
@@ -39,8 +40,9 @@ extension HTTP2Session {
     // MARK: Heads and trailers
 
     private func endSection(of stream: HTTP2StreamID, isRequest: Bool, isLast: Bool) {
+        if section.isTooLarge { scanner.rates.noteOversizedHead() }
         if isRequest { return endRequest(of: stream, isLast: isLast) }
-        // A stream that is missing here was reset.
+        // A stream that is not in `streams` was reset.
         guard let entry = streams[stream] else { return }
         if role == .client, !entry.hasFinalHead {
             endResponse(of: stream, isLast: isLast)
@@ -51,7 +53,7 @@ extension HTTP2Session {
 
     private func endRequest(of stream: HTTP2StreamID, isLast: Bool) {
         if section.isTooLarge {
-            streams[stream] = HTTP2Stream()
+            addStream(stream)
             return events.append(.headTooLarge(stream, endStream: isLast))
         }
         var head = RequestHead()
@@ -61,12 +63,10 @@ extension HTTP2Session {
         switch outcome {
         case .malformed: return refuse(stream)
         case .unacceptable(let error):
-            streams[stream] = HTTP2Stream()
+            addStream(stream)
             events.append(.unacceptableTarget(stream, error, endStream: isLast))
         case .complete(let extendedConnect):
-            var entry = HTTP2Stream()
-            entry.isTunnel = head.method == .connect
-            streams[stream] = entry
+            addStream(stream).isTunnel = head.method == .connect
             events.append(.requestHead(stream, head, extendedConnect: extendedConnect, endStream: isLast))
             if let priority { events.append(.priority(stream, priority)) }
         }
@@ -95,7 +95,7 @@ extension HTTP2Session {
         events.append(.end(stream))
     }
 
-    /// A malformed message is a stream error (RFC 9113 §8.1.1).
+    /// Resets the stream: a malformed message is a stream error (RFC 9113 §8.1.1).
     func refuse(_ stream: HTTP2StreamID) {
         nghttp2_submit_rst_stream(pointer, SessionSetup.flags, stream, HTTP2ErrorCode.protocolError.rawValue)
         noteReset(stream, .protocolError, byPeer: false)
@@ -104,12 +104,13 @@ extension HTTP2Session {
     // MARK: Content
 
     func noteContent(of stream: HTTP2StreamID, at bytes: UnsafeRawPointer?, count: Int) {
-        guard streams[stream] != nil, let bytes, let input else {
-            // The stream was reset; its content counts for the connection only.
+        guard let entry = streams[stream], let bytes, let input else {
+            // The stream was reset; its content only counts against the window of the connection.
             nghttp2_session_consume_connection(pointer, count)
             return
         }
-        streams[stream]?.unconsumed += count
+        entry.unconsumed += count
+        nghttp2_session_consume_connection(pointer, count)
         let start = input.distance(to: bytes)
         events.append(.data(stream, start..<start + count))
     }
@@ -120,25 +121,21 @@ extension HTTP2Session {
         guard let entry = streams[stream] else { return }
         if code != .noError { return noteReset(stream, code, byPeer: false) }
         queuedBytes -= entry.queued
-        if entry.unconsumed > 0 {
-            streams[stream] = HTTP2Stream(closedWith: entry.unconsumed)
-        } else {
-            streams[stream] = nil
-        }
+        remove(stream)
     }
 
     private func noteReset(_ stream: HTTP2StreamID, _ code: HTTP2ErrorCode, byPeer: Bool) {
-        guard let entry = forget(stream), !entry.isClosed else { return }
+        guard forget(stream) else { return }
         events.append(.reset(stream, code, byPeer: byPeer))
     }
 
-    /// Removes a stream. The peer may use the window of its content on other streams.
-    @discardableResult
-    func forget(_ stream: HTTP2StreamID) -> HTTP2Stream? {
-        guard let entry = streams.removeValue(forKey: stream) else { return nil }
+    /// Removes a stream.
+    /// - Returns: whether there was one.
+    func forget(_ stream: HTTP2StreamID) -> Bool {
+        guard let entry = streams[stream] else { return false }
         queuedBytes -= entry.queued
-        if entry.unconsumed > 0 { nghttp2_session_consume_connection(pointer, entry.unconsumed) }
-        return entry
+        remove(stream)
+        return true
     }
 
     // MARK: Priorities

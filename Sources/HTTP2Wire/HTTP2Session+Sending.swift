@@ -1,7 +1,7 @@
 internal import CNghttp2
 import HTTPMessage
 
-/// Why a session does not accept what it was given to send.
+/// Why a session does not accept a message or content to send.
 package enum HTTP2SubmitError: Error, Equatable, Sendable {
     /// The stream is closed, reset, or its sending side has ended.
     case streamClosed
@@ -17,7 +17,7 @@ package enum HTTP2SubmitError: Error, Equatable, Sendable {
 }
 
 extension HTTP2Session {
-    /// Begins a request, on a client. Its fields are sent without those that HTTP/2 does not have (RFC 9113 §8.2.2) and without Host.
+    /// Begins a request, on a client. Fields that HTTP/2 does not have (RFC 9113 §8.2.2) are left out, as is Host.
     /// - Parameters:
     ///   - extendedConnect: the value of `:protocol`, with a target in absolute form (RFC 8441 §4).
     ///   - endStream: the request has no content and no trailers.
@@ -34,10 +34,9 @@ extension HTTP2Session {
         }
         if result == CInt(NGHTTP2_ERR_STREAM_ID_NOT_AVAILABLE.rawValue) { throw .connectionClosing }
         if result < 0 { throw .failed(code: result) }
-        var entry = HTTP2Stream()
+        let entry = addStream(result)
         entry.isEnding = endStream
         entry.isTunnel = head.method == .connect
-        streams[result] = entry
         return result
     }
 
@@ -55,12 +54,12 @@ extension HTTP2Session {
     }
 
     /// Begins the final response, on a server.
-    /// - Parameter endStream: the response has no content and no trailers, as those to HEAD.
+    /// - Parameter endStream: the response has no content and no trailers, like a response to HEAD.
     package func submitResponse(
         _ stream: HTTP2StreamID, _ head: borrowing ResponseHead, endStream: Bool
     ) throws(HTTP2SubmitError) {
         precondition(!head.status.isInformational, "not a final response")
-        guard let entry = streams[stream], !entry.isClosed, !entry.hasFinalHead else { throw .streamClosed }
+        guard let entry = streams[stream], !entry.hasFinalHead else { throw .streamClosed }
         block.removeAll()
         block.addStatus(head.status)
         block.add(head.fields)
@@ -68,8 +67,8 @@ extension HTTP2Session {
             withContent(unless: endStream) { nghttp2_submit_response(pointer, stream, entries, count, $0) }
         }
         if result < 0 { throw .failed(code: result) }
-        streams[stream]?.hasFinalHead = true
-        streams[stream]?.isEnding = endStream
+        entry.hasFinalHead = true
+        entry.isEnding = endStream
     }
 
     private func withContent(
@@ -85,7 +84,7 @@ extension HTTP2Session {
     /// How many bytes of content `submitData` accepts for the stream now: both windows of the peer permit them, and the stream has
     /// space for them.
     package func capacity(of stream: HTTP2StreamID) -> Int {
-        guard let entry = streams[stream], !entry.isClosed, !entry.isEnding, !hasFailed else { return 0 }
+        guard let entry = streams[stream], !entry.isEnding, !hasFailed else { return 0 }
         var window = Int(nghttp2_session_get_stream_remote_window_size(pointer, stream))
         if nghttp2_session_find_stream(pointer, stream) == nil {
             // The request is queued; its stream begins with the initial window.
@@ -95,23 +94,24 @@ extension HTTP2Session {
         return max(0, min(window - entry.queued, connection, limits.outgoingStreamBytes - entry.queued))
     }
 
-    /// Accepts as much of the content as `capacity` says. If that is not all, `windowOpened` tells when more can be given.
+    /// Accepts as many bytes of the content as `capacity` returns. If that is not all, the event `windowOpened` follows when the stream
+    /// accepts more.
     ///
-    /// Give the end with the last bytes if possible: an end alone needs an open window of the stream.
-    /// - Parameter end: the content ends behind these bytes, if all of them are accepted.
+    /// Pass `end` with the last bytes if possible: an end without bytes must wait until the stream's window is open.
+    /// - Parameter end: the content ends after these bytes, if all of them are accepted.
     /// - Returns: the number of bytes accepted.
     package func submitData(
         _ stream: HTTP2StreamID, _ bytes: UnsafeRawBufferPointer, end: Bool
     ) throws(HTTP2SubmitError) -> Int {
-        guard let entry = streams[stream], !entry.isClosed, !entry.isEnding, !hasFailed else { throw .streamClosed }
+        guard let entry = streams[stream], !entry.isEnding, !hasFailed else { throw .streamClosed }
         let count = min(bytes.count, capacity(of: stream))
-        streams[stream]?.append(UnsafeRawBufferPointer(rebasing: bytes[..<count]))
+        entry.append(UnsafeRawBufferPointer(rebasing: bytes[..<count]))
         queuedBytes += count
         if count < bytes.count {
             if !entry.isWaiting { waiting.append(stream) }
-            streams[stream]?.isWaiting = true
+            entry.isWaiting = true
         } else if end {
-            streams[stream]?.isEnding = true
+            entry.isEnding = true
         }
         if count > 0 || end { resume(stream) }
         return count
@@ -119,14 +119,14 @@ extension HTTP2Session {
 
     /// Ends the content with a trailer section (RFC 9113 §8.1).
     package func submitTrailers(_ stream: HTTP2StreamID, _ trailers: consuming Fields) throws(HTTP2SubmitError) {
-        guard let entry = streams[stream], !entry.isClosed, !entry.isEnding, !hasFailed else { throw .streamClosed }
-        streams[stream]?.trailers = trailers
-        streams[stream]?.isEnding = true
+        guard let entry = streams[stream], !entry.isEnding, !hasFailed else { throw .streamClosed }
+        entry.trailers = trailers
+        entry.isEnding = true
         resume(stream)
     }
 
     private func resume(_ stream: HTTP2StreamID) {
-        // Fails if the stream waits for nothing: libnghttp2 has not called for its content yet.
+        // An error is harmless: libnghttp2 has then not asked for the stream's content yet.
         _ = nghttp2_session_resume_data(pointer, stream)
     }
 
@@ -135,9 +135,9 @@ extension HTTP2Session {
     ) -> Int {
         guard let entry = streams[stream] else { return Int(NGHTTP2_ERR_DEFERRED.rawValue) }
         if entry.queued == 0, !entry.isEnding { return Int(NGHTTP2_ERR_DEFERRED.rawValue) }
-        let taken = streams[stream]?.take(into: target, count: count) ?? 0
+        let taken = entry.take(into: target, count: count)
         queuedBytes -= taken
-        if entry.isEnding, taken == entry.queued {
+        if entry.isEnding, entry.queued == 0 {
             flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue
             if let trailers = entry.trailers, !trailers.isEmpty {
                 flags.pointee |= NGHTTP2_DATA_FLAG_NO_END_STREAM.rawValue
@@ -150,7 +150,7 @@ extension HTTP2Session {
         return taken
     }
 
-    /// Tells the owner of streams that accept content again, the longest waiting first.
+    /// Adds the event `windowOpened` for each stream that accepts content again, the longest waiting first.
     func announceWindows() {
         var index = 0
         while index < waiting.count {
@@ -170,16 +170,16 @@ extension HTTP2Session {
 
     // MARK: Control
 
-    /// Ends a stream early. No event of it follows, except those queued before.
+    /// Ends a stream early. No events of the stream follow, except events that are already queued.
     package func reset(_ stream: HTTP2StreamID, _ code: HTTP2ErrorCode) {
-        guard let entry = forget(stream), !entry.isClosed else { return }
+        guard forget(stream) else { return }
         nghttp2_submit_rst_stream(pointer, SessionSetup.flags, stream, code.rawValue)
     }
 
     /// Announces that the connection ends. Requests that the peer sends from now on are still processed (RFC 9113 §6.8).
     package func announceShutdown() { nghttp2_submit_shutdown_notice(pointer) }
 
-    /// Processes no further requests of the peer. The streams that exist go on.
+    /// Processes no further requests of the peer. Existing streams continue.
     package func goAway(_ code: HTTP2ErrorCode = .noError) {
         if hasFailed { return }
         let last = nghttp2_session_get_last_proc_stream_id(pointer)
@@ -232,13 +232,10 @@ extension HTTP2Session {
         }
     }
 
-    /// A head that libnghttp2 could not send, such as one above its limit, ends its stream.
+    /// Ends the stream of a head that libnghttp2 could not send, such as a head above libnghttp2's limit.
     func noteNotSent(_ frame: UnsafePointer<nghttp2_frame>) {
         let header = frame.pointee.hd
-        guard nghttp2_frame_type(UInt32(header.type)) == NGHTTP2_HEADERS, let entry = forget(header.stream_id), !entry.isClosed
-        else {
-            return
-        }
+        guard nghttp2_frame_type(UInt32(header.type)) == NGHTTP2_HEADERS, forget(header.stream_id) else { return }
         events.append(.reset(header.stream_id, .internalError, byPeer: false))
         nghttp2_submit_rst_stream(pointer, SessionSetup.flags, header.stream_id, HTTP2ErrorCode.internalError.rawValue)
     }

@@ -1,7 +1,8 @@
 internal import CNghttp2
 import HTTPMessage
 
-/// One HTTP/2 connection (RFC 9113), on either side: bytes in, events out, bytes to send out. No socket, no clock.
+/// One HTTP/2 connection (RFC 9113), on either side: it reads the peer's bytes, and produces events and the bytes to send. It uses no
+/// socket and no clock.
 ///
 /// libnghttp2 reads and writes frames and field blocks. Limits, request heads, content to send and windows are Larder's own. The owner
 /// calls `receive`, takes all events with `nextEvent`, submits what it has, and sends the bytes of `outgoing`.
@@ -17,7 +18,8 @@ package final class HTTP2Session {
     package let role: Role
     package let limits: HTTP2Limits
     let pointer: OpaquePointer
-    @exclusivity(unchecked) var streams: [HTTP2StreamID: HTTP2Stream] = [:]
+    @exclusivity(unchecked) private(set) var streams: [HTTP2StreamID: HTTP2Stream] = [:]
+    @exclusivity(unchecked) private var spareStreams: [HTTP2Stream] = []
     @exclusivity(unchecked) var events = HTTP2EventQueue()
     @exclusivity(unchecked) var section = FieldSection()
     /// The field section that is being submitted.
@@ -28,18 +30,18 @@ package final class HTTP2Session {
     @exclusivity(unchecked) var queuedBytes = 0
     /// The streams that wait for a window, the longest waiting first.
     @exclusivity(unchecked) var waiting: [HTTP2StreamID] = []
-    /// Storage of heads that were given back.
+    /// Storage of heads that the owner has given back.
     @exclusivity(unchecked) var spareFields: [Fields] = []
     /// The start of the bytes of the current `receive`.
     @exclusivity(unchecked) var input: UnsafeRawPointer?
-    /// What libnghttp2 found wrong with the last invalid frame.
+    /// libnghttp2's error code for the last invalid frame.
     @exclusivity(unchecked) var lastInvalidFrame: CInt = 0
-    /// GOAWAY with an error is queued or sent, and the event of it is queued.
+    /// Whether GOAWAY with an error is queued or sent, and its event is queued.
     @exclusivity(unchecked) var hasFailed = false
-    /// libnghttp2 must not be called again.
+    /// Whether libnghttp2 must not be called again.
     @exclusivity(unchecked) private var isBroken = false
 
-    /// - Parameter permitsExtendedConnect: a server announces extended CONNECT (RFC 8441).
+    /// - Parameter permitsExtendedConnect: whether a server announces extended CONNECT (RFC 8441).
     /// - Returns: `nil` if memory is short.
     package init?(role: Role, limits: HTTP2Limits = HTTP2Limits(), permitsExtendedConnect: Bool = false) {
         guard let pointer = SessionSetup.makeSession(role, limits) else { return nil }
@@ -56,13 +58,13 @@ package final class HTTP2Session {
 
     deinit { nghttp2_session_del(pointer) }
 
-    /// Whether the connection can be closed: nothing is to be sent, and no frame of the peer would change anything.
+    /// Whether the connection can be closed: nothing remains to be sent, and no further frame of the peer matters.
     package var isFinished: Bool {
         isBroken || nghttp2_session_want_read(pointer) == 0 && nghttp2_session_want_write(pointer) == 0
     }
 
     /// Whether the stream exists, and at least one of its sides has not ended.
-    package func isOpen(_ stream: HTTP2StreamID) -> Bool { streams[stream].map { !$0.isClosed } ?? false }
+    package func isOpen(_ stream: HTTP2StreamID) -> Bool { streams[stream] != nil }
 
     /// Whether the last frame of this side was sent.
     package func hasSentEnd(_ stream: HTTP2StreamID) -> Bool { nghttp2_session_get_stream_local_close(pointer, stream) == 1 }
@@ -86,16 +88,18 @@ package final class HTTP2Session {
         input = bytes.baseAddress
         defer { input = nil }
         guard feed(UnsafeRawBufferPointer(rebasing: bytes[scan.accepted])) else { return }
+        if scanner.rates.exceedsOversizedHeads { return fail(exceeding: .oversizedHeads) }
         switch scan.violation {
         case nil: break
         case .limit(let limit): return fail(exceeding: limit)
         case .preface: return fail(.protocolError, reason: "the client's bytes are not HTTP/2")
-        case .push: return fail(.protocolError, reason: "PUSH_PROMISE without permission")
+        case .push: return fail(.protocolError, reason: "a PUSH_PROMISE frame, which is not allowed")
         case .frameSize: return fail(.frameSizeError, reason: "a padded frame without a padding length")
-        case .priority: return fail(.protocolError, reason: "PRIORITY for the connection")
+        case .priority: return fail(.protocolError, reason: "a PRIORITY frame on stream 0")
         }
-        // Acknowledgements are counted exactly. This also limits RST_STREAM for a client that does not read. A client's own session queues
-        // its requests here, and its server provokes no frames for other streams than those.
+        // `FrameRates` counts acknowledgements exactly. This check also limits RST_STREAM frames for a client that does not read. A
+        // client's session is not checked: it queues its own requests here, and its server can cause frames only for streams of these
+        // requests.
         let queueLimit = limits.queuedControlFrames + 4 * limits.concurrentStreams
         if role == .server, nghttp2_session_get_outbound_queue_size(pointer) > queueLimit {
             fail(exceeding: .queuedControlFrames)
@@ -103,7 +107,7 @@ package final class HTTP2Session {
         if !waiting.isEmpty { announceWindows() }
     }
 
-    /// - Returns: whether the session of libnghttp2 can go on.
+    /// - Returns: whether libnghttp2's session is still usable.
     private func feed(_ bytes: UnsafeRawBufferPointer) -> Bool {
         if bytes.isEmpty { return true }
         let result = nghttp2_session_mem_recv(pointer, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
@@ -115,16 +119,14 @@ package final class HTTP2Session {
     package func nextEvent() -> HTTP2Event? { events.popFirst() }
 
     /// Permits the peer to send as many bytes as were consumed of the stream's content (RFC 9113 §5.2).
+    ///
+    /// This opens the window of the stream. The window of the connection opens when content is received: content that is not read
+    /// delays no other stream, and the windows of the streams limit what is kept.
     package func consumed(_ stream: HTTP2StreamID, _ count: Int) {
-        guard count > 0, !isBroken, let unconsumed = streams[stream]?.unconsumed else { return }
-        let count = min(count, unconsumed)
-        streams[stream]?.unconsumed -= count
-        if streams[stream]?.isClosed == true {
-            nghttp2_session_consume_connection(pointer, count)
-            if count == unconsumed { streams[stream] = nil }
-        } else {
-            nghttp2_session_consume(pointer, stream, count)
-        }
+        guard count > 0, !isBroken, let entry = streams[stream] else { return }
+        let count = min(count, entry.unconsumed)
+        entry.unconsumed -= count
+        nghttp2_session_consume_stream(pointer, stream, count)
     }
 
     /// Gives back the fields of a head or trailer section, so that the session uses their storage again.
@@ -149,6 +151,27 @@ package final class HTTP2Session {
         if !waiting.isEmpty { announceWindows() }
     }
 
+    // MARK: Streams
+
+    @discardableResult
+    func addStream(_ stream: HTTP2StreamID) -> HTTP2Stream {
+        let entry = spareStreams.popLast() ?? HTTP2Stream()
+        streams[stream] = entry
+        return entry
+    }
+
+    func remove(_ stream: HTTP2StreamID) {
+        guard let entry = streams.removeValue(forKey: stream), spareStreams.count < 64 else { return }
+        entry.reset()
+        spareStreams.append(entry)
+    }
+
+    /// Releases the storage of a connection without streams. Storage for one stream is kept.
+    package func trim() {
+        if spareStreams.count > 1 { spareStreams.removeLast(spareStreams.count - 1) }
+        if spareFields.count > 1 { spareFields.removeLast(spareFields.count - 1) }
+    }
+
     // MARK: Failing
 
     private func fail(exceeding limit: HTTP2Limit) {
@@ -165,7 +188,7 @@ package final class HTTP2Session {
         nghttp2_session_terminate_session(pointer, code.rawValue)
     }
 
-    /// After an error that makes the session of libnghttp2 unusable: memory is short, or a limit of its own.
+    /// Ends the session after an error that makes libnghttp2's session unusable: memory is short, or libnghttp2's own limit is exceeded.
     private func stop(because error: CInt) {
         isBroken = true
         if hasFailed { return }

@@ -101,7 +101,7 @@ struct OutgoingFields {
         note(from: start, nameCount: name.utf8CodeUnitCount)
     }
 
-    /// Notes a line whose name and value are the bytes from `start` on.
+    /// Records a field line. Its name and value are the bytes from `start` on.
     private mutating func note(from start: Int, nameCount: Int) {
         entries.append(
             Entry(name: Extent(offset: start, count: nameCount), value: Extent(start + nameCount..<bytes.count)))
@@ -112,7 +112,7 @@ struct OutgoingFields {
     func withEntries(_ submit: (UnsafePointer<nghttp2_nv>?, Int) -> CInt) -> CInt {
         bytes.withUnsafeBufferPointer { buffer in
             guard let base = buffer.baseAddress else { return submit(nil, 0) }
-            // libnghttp2 only reads them.
+            // libnghttp2 only reads these bytes.
             let start = UnsafeMutablePointer(mutating: base)
             return withUnsafeTemporaryAllocation(of: nghttp2_nv.self, capacity: entries.count) { list in
                 for (index, entry) in entries.enumerated() {

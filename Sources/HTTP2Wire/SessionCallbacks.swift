@@ -1,8 +1,9 @@
 internal import CNghttp2
 
-/// The functions that libnghttp2 calls. Each finds its session and calls one method of it. 0 means success.
+/// The functions that libnghttp2 calls. Each function finds its session and calls one of the session's methods. A result of 0 means
+/// success.
 enum SessionCallbacks {
-    /// The stream is reset, and the connection goes on.
+    /// The result that resets the stream, while the connection continues.
     fileprivate static let resetsStream = CInt(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue)
 
     static func set(on callbacks: OpaquePointer?) {
@@ -16,7 +17,7 @@ enum SessionCallbacks {
                 isNeverIndexed: UInt32(flags) & NGHTTP2_NV_FLAG_NO_INDEX.rawValue != 0)
             return 0
         }
-        // libnghttp2 would skip the field and accept the message. RFC 9113 §8.2.1 and §10.3 make it malformed.
+        // libnghttp2 would skip the field and accept the message. By RFC 9113 §8.2.1 and §10.3, the message is malformed.
         nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks) { _, frame, _, _, _, _, _, owner in
             guard let frame else { return SessionCallbacks.resetsStream }
             session(of: owner).refuse(frame.pointee.hd.stream_id)

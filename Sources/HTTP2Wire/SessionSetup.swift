@@ -2,7 +2,7 @@ internal import CNghttp2
 
 /// Makes a session of libnghttp2: its options, its callbacks and its first SETTINGS frame.
 enum SessionSetup {
-    /// Bytes of a field section to send. Heads that Larder receives are smaller, and rules may add fields.
+    /// The largest field section that can be sent, in bytes. It is larger than any head that Larder receives, because rules may add fields.
     private static let sendHeaderListBytes = 256 * 1024
 
     static func makeSession(_ role: HTTP2Session.Role, _ limits: HTTP2Limits) -> OpaquePointer? {
@@ -14,12 +14,12 @@ enum SessionSetup {
         guard nghttp2_option_new(&option) == 0 else { return nil }
         defer { nghttp2_option_del(option) }
         nghttp2_option_set_no_auto_window_update(option, 1)
-        // Closed streams would be kept only for the priorities of RFC 7540.
+        // Closed streams are not kept: only the priorities of RFC 7540 would need them.
         nghttp2_option_set_no_closed_streams(option, 1)
         nghttp2_option_set_builtin_recv_extension_type(option, UInt8(NGHTTP2_PRIORITY_UPDATE.rawValue))
         nghttp2_option_set_max_deflate_dynamic_table_size(option, limits.headerTableBytes)
         nghttp2_option_set_max_send_header_block_length(option, sendHeaderListBytes)
-        // The scanner reports the limit first, and its session can still send GOAWAY.
+        // This limit is above that of the scanner, which stops earlier so that the session can still send GOAWAY.
         nghttp2_option_set_max_outbound_ack(option, limits.queuedControlFrames + 64)
         var session: OpaquePointer?
         let result =

@@ -2,8 +2,8 @@ import HTTPMessage
 
 /// The age of a stored response (RFC 9111 §4.2.3, §5.1).
 ///
-/// Differences between times of Larder's own clock are in milliseconds. The comparison with the origin's Date is in whole seconds,
-/// since Date has no finer unit. A response that arrives within its second has no apparent age.
+/// Differences between times of Larder's own clock are in milliseconds. The comparison with the origin's Date is in whole seconds, since
+/// Date has no finer unit. A response that arrives within the second of its Date has no apparent age.
 package enum Age {
     /// age_value: the first member of the Age field value; 0 if it is not a number or the field is absent (§5.1).
     static func value(of fields: Fields) -> DeltaSeconds {

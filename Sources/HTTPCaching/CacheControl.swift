@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// The Cache-Control directives that Larder understands (RFC 9111 §5.2, RFC 5861, RFC 8246). Others are ignored (§5.2.3).
+/// The Cache-Control directives that Larder understands (RFC 9111 §5.2, RFC 5861, RFC 8246). Other directives are ignored (§5.2.3).
 enum CacheDirective: UInt8 {
     case maxAge, maxStale, minFresh, noCache, noStore, noTransform, onlyIfCached
     case mustRevalidate, mustUnderstand, `private`, proxyRevalidate, `public`, sMaxAge
@@ -97,7 +97,7 @@ struct CacheDirectiveScanner {
 enum DirectiveNumber: Equatable {
     case absent
     case seconds(DeltaSeconds)
-    /// Not a number, or several different ones.
+    /// The value is not a number, or there are several different numbers.
     case invalid
 
     mutating func note(_ element: CacheDirectiveScanner.Element, in value: Span<UInt8>) {

@@ -2,11 +2,10 @@ import HTTPMessage
 
 /// The cache key as changed by rules.
 ///
-/// A parameter that is left out of the key still goes to the origin server. The origin server might read it as a different
-/// parameter that is in the key. Then a client could choose the response that Larder stores for other clients ("parameter
-/// cloaking"). So Larder only
-/// leaves out or moves parameters that all common servers read alike. Anything else (`;`, encoded or bracketed names, a name that
-/// differs from a kept one in case only) stays in the key unchanged, which costs a miss at worst.
+/// A parameter that is left out of the key still goes to the origin server. The origin server might read it as a different parameter that
+/// is in the key. Then a client could choose the response that Larder stores for other clients ("parameter cloaking"). So Larder only
+/// leaves out or moves parameters that all common servers read alike. Anything else (`;`, encoded or bracketed names, a name that differs
+/// from a kept one in case only) stays in the key unchanged, which costs a miss at worst.
 extension CacheKey {
     /// Queries with more parameters are not sorted.
     package static let sortedParameterLimit = 64
@@ -70,7 +69,7 @@ extension CacheKey {
     /// The parameters sorted by name. Parameters whose names a server might treat as equal keep their order.
     /// - Returns: `nil` if the order may have a meaning that Larder cannot see, or for more than `sortedParameterLimit`.
     private static func sortedParameters(of query: Span<UInt8>) -> [QueryParameter]? {
-        // An array, not an InlineArray in a failable initializer: Swift 6.3's optimizer loses what is written into that.
+        // An array: Swift 6.3's optimizer loses writes to an InlineArray in a failable initializer.
         var parameters: [QueryParameter] = []
         var start = 0
         while start <= query.count {
@@ -110,7 +109,7 @@ extension KeyRewriting {
     }
 }
 
-/// One `name=value` of a query, as positions in it.
+/// One `name=value` of a query, as positions in the query.
 struct QueryParameter {
     let start: Int
     let end: Int
@@ -144,7 +143,7 @@ struct QueryParameter {
     }
 }
 
-/// One byte of a name as the most lenient servers read it: case-insensitive, `.` equal to `_`.
+/// A byte of a name, folded as the most lenient servers do: case-insensitive, `.` equal to `_`.
 private func folded(_ byte: UInt8) -> UInt8 { byte == UInt8(ascii: ".") ? UInt8(ascii: "_") : ASCII.lowercased(byte) }
 
 extension Span<UInt8> {

@@ -1,11 +1,11 @@
 import HTTPMessage
 
-/// The changes that rules, settings or a session make to the cache's behavior for one request. Without overrides, RFC 9111 alone
-/// decides. Trivial.
+/// The changes that rules, settings or a session make to the cache's behavior for one request. Without overrides, RFC 9111 alone decides. A
+/// trivial type (no reference counts).
 ///
-/// Each way to override the origin server has its own option: `ignored` for `no-store` and `private`, `setCookie: .always`, and
-/// `unsafe` for a policy or lifetime that applies despite `no-cache`, `must-revalidate`, `proxy-revalidate`, `s-maxage` or an explicit
-/// lifetime. Nothing overrides the request's own `no-store` or the requirements for requests with Authorization (RFC 9111 §3.5).
+/// Each way to override the origin server has its own option: `ignored` for `no-store` and `private`, `setCookie: .always`, and `unsafe`
+/// for a policy or lifetime that applies despite `no-cache`, `must-revalidate`, `proxy-revalidate`, `s-maxage` or an explicit lifetime.
+/// Nothing overrides the request's own `no-store` or the requirements for requests with Authorization (RFC 9111 §3.5).
 public struct CacheOverrides: Equatable, Sendable {
     /// Directives of the origin server that rules can ignore, so that a shared cache stores the response.
     public struct Directives: OptionSet, Sendable {
@@ -26,23 +26,23 @@ public struct CacheOverrides: Equatable, Sendable {
         case within(milliseconds: Int64)
     }
 
-    /// `nil` if not specified, which means `.useProtocol`.
+    /// The cache policy; `nil` if not specified, which means `.useProtocol`.
     public var policy: CachePolicy?
-    /// The response is not stored.
+    /// Whether the response must not be stored.
     public var storeNever: Bool
-    /// The freshness lifetime of a response for which the origin server gives none.
+    /// The freshness lifetime of a response if the origin server gives no lifetime.
     public var timeToLive: DeltaSeconds?
-    /// The same for specific statuses; takes precedence over `timeToLive`.
+    /// Freshness lifetimes for specific statuses. They take precedence over `timeToLive`.
     public var statusLifetimes = StatusLifetimes()
     /// The maximum length of a stored body, in bytes.
     public var maximumBodyLength: UInt64?
-    /// `nil` if not specified, which means `.explicit`.
+    /// Which responses with Set-Cookie may be stored; `nil` if not specified, which means `.explicit`.
     public var setCookie: SetCookieStorage?
-    /// How long past its lifetime a stored response is served while it is validated, and when that fails.
+    /// How long past its lifetime a stored response is served while it is validated, and if the validation fails.
     public var grace: DeltaSeconds?
     /// Whether a heuristic lifetime is used if the response has none (RFC 9111 §4.2.2); `nil` means yes.
     public var permitsHeuristic: Bool?
-    /// `nil` means `.always`.
+    /// Whether requests wait for another client's fetch; `nil` means `.always`.
     public var collapsing: Collapsing?
     /// The maximum number of variants of one key (RFC 9111 §4.1); `nil` means the store's own limit.
     public var variantLimit: Int?
@@ -58,7 +58,7 @@ public struct CacheOverrides: Equatable, Sendable {
     private(set) var isPolicyUnsafe = false
     private(set) var isTimeToLiveUnsafe = false
 
-    /// Policy and lifetime also override the origin server's directives. Every decision that relied on this reports it.
+    /// Policy and lifetime also override the origin server's directives. Every decision that relied on `unsafe` reports it.
     public var unsafe: Bool {
         get { isPolicyUnsafe || isTimeToLiveUnsafe }
         set {
@@ -81,7 +81,7 @@ public struct CacheOverrides: Equatable, Sendable {
         self.unsafe = unsafe
     }
 
-    /// RFC 9111 alone.
+    /// No overrides: RFC 9111 alone decides.
     public static let none = CacheOverrides()
 
     /// Applies the options that `later` sets; the others stay unchanged.
@@ -113,7 +113,7 @@ public struct CacheOverrides: Equatable, Sendable {
 
     package func lifetime(of status: Status) -> DeltaSeconds? { statusLifetimes.lifetime(of: status) ?? timeToLive }
 
-    /// Whether a response that was stored against a directive of the origin server, or against T23, may still be used.
+    /// Whether a response that was stored against a directive of the origin server, or although it sets a cookie (T23), may still be used.
     package func permitsUse(of facts: ReuseFacts) -> Bool {
         let flags = facts.flags
         guard !flags.isDisjoint(with: [.noStore, .private, .setCookie]) else { return true }

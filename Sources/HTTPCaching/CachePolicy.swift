@@ -1,14 +1,14 @@
 /// How the cache handles a request, as a rule or a session sets it: the six policies of `NSURLRequest`.
 public enum CachePolicy: UInt8, Sendable, CaseIterable {
-    /// As RFC 9111 says.
+    /// Handle the request as RFC 9111 says.
     case useProtocol
     /// Do not use a stored response; store the new one.
     case reload
     /// Like `reload`, and ask caches along the path to do the same (`Cache-Control: no-cache`).
     case reloadAll
-    /// Use a stored response whatever its age; fetch only if there is none.
+    /// Use a stored response of any age; fetch only if none is stored.
     case storedElseLoad
-    /// Use a stored response whatever its age; never fetch.
+    /// Use a stored response of any age; never fetch.
     case storedOnly
     /// Validate a stored response with the origin server before every use.
     case revalidate
@@ -28,9 +28,9 @@ public enum CachePolicy: UInt8, Sendable, CaseIterable {
 
 /// Which responses with Set-Cookie may be stored (RFC 9111 §7.3 leaves this to the cache).
 public enum SetCookieStorage: UInt8, Sendable {
-    /// Those with an explicit lifetime from the origin server.
+    /// Responses with an explicit lifetime from the origin server.
     case explicit
     case never
-    /// Also those with a heuristic lifetime or a rule's: only an unsafe rule sets this.
+    /// Also responses whose lifetime is heuristic or from a rule. Only an unsafe rule sets this value.
     case always
 }

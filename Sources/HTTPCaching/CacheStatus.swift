@@ -2,7 +2,7 @@ import HTTPMessage
 
 /// How this cache handled a request, for the Cache-Status field (RFC 9211). Its name in the field is `Larder`.
 ///
-/// Trivial; writing it does not allocate.
+/// A trivial type (no reference counts). Writing it does not allocate.
 package struct CacheStatus: Equatable, Sendable {
     package enum Outcome: Equatable, Sendable {
         case hit
@@ -13,9 +13,9 @@ package struct CacheStatus: Equatable, Sendable {
 
     package enum Collapsing: UInt8, Sendable {
         case none
-        /// Satisfied by another request's response.
+        /// The request was satisfied by another request's response.
         case collapsed
-        /// Waited for another request's response, but could not use it.
+        /// The request waited for another request's response, but could not use it.
         case failed
     }
 
@@ -32,7 +32,7 @@ package struct CacheStatus: Equatable, Sendable {
 
     package init(_ outcome: Outcome) { self.outcome = outcome }
 
-    /// For a response that is served from the store without forwarding the request.
+    /// The status of a response that is served from the store without forwarding the request; `nil` for any other decision.
     package init?(_ decision: ReuseDecision) {
         switch decision {
         case .fresh(let terms):
@@ -149,7 +149,7 @@ package struct CacheStatus: Equatable, Sendable {
 }
 
 extension ReuseTerms {
-    /// How the response could be used, where that takes precedence over other details.
+    /// The `detail` that says why the response could be used. It takes precedence over the lifetime's source.
     fileprivate var detail: StaticString? {
         if usedUnsafe { return "unsafe" }
         if isByRecordedChain { return Self.recordedChainWord }

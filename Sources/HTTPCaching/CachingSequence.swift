@@ -16,7 +16,8 @@ package struct CachingSequence: Sendable {
     private enum State: Sendable {
         case created
         case lookingUp
-        /// What to do if the stored response cannot be read: fetch, or report the failure that the stale response replaced.
+        /// What to do if the stored response cannot be read: fetch, report the failure, or deliver the origin server's error response that
+        /// the stale response replaced.
         case serving(otherwise: Alternative)
         case sent
         case over
@@ -33,7 +34,7 @@ package struct CachingSequence: Sendable {
     private let overrides: CacheOverrides
     private let secondary: SecondaryKey
     private let targets: TargetedCacheControl
-    /// No client waits: nothing is served, and an error of the origin server changes nothing (RFC 5861 §3, RFC 9111 §4.3.3).
+    /// Whether no client waits: then nothing is served, and an error of the origin server changes nothing (RFC 5861 §3, RFC 9111 §4.3.3).
     private let isBackground: Bool
 
     private var state = State.created
@@ -101,7 +102,7 @@ package struct CachingSequence: Sendable {
         return act(on: Reuse.decide(candidate.facts, for: directives, overrides: overrides, at: now), candidate)
     }
 
-    /// The body of the response to serve cannot be read, and none of it has been sent.
+    /// Reports that the body of the response to serve cannot be read, and that none of it has been sent.
     package mutating func lostBody() -> CachingStep {
         guard case .serving(let alternative) = state else { preconditionFailure("nothing is served") }
         selected = nil
@@ -112,7 +113,7 @@ package struct CachingSequence: Sendable {
         }
     }
 
-    /// The origin server gave no response.
+    /// Reports that the origin server gave no response.
     /// - Parameter failure: the failure, if a stored response may be served instead; otherwise `nil`.
     package mutating func failed(_ failure: OriginFailure?, at now: Timestamp) -> CachingStep {
         guard case .sent = state else { preconditionFailure("nothing was sent") }
@@ -120,7 +121,7 @@ package struct CachingSequence: Sendable {
         return end(.fail(.origin))
     }
 
-    /// The head of the origin server's response has arrived.
+    /// Reports that the head of the origin server's response has arrived.
     /// - Parameter stored: the responses now stored under the key; used if `needsStored(for:)`.
     package mutating func received(
         _ response: OriginResponse, stored: [StoredResponse] = [], at now: Timestamp
@@ -162,7 +163,7 @@ package struct CachingSequence: Sendable {
             selected = stored
             return send(validating: stored)
         case .forward(let reason):
-            // Only the origin server can tell whether its condition matches the stored response, so no stale response replaces an
+            // Only the origin server can tell whether the request's condition matches the stored response, so no stale response replaces an
             // error.
             if reason != .originCondition { selected = stored }
             return send(validating: nil)
@@ -207,7 +208,7 @@ package struct CachingSequence: Sendable {
         let storage = Storability.decide(
             request: request, response: response.head, overrides: overrides, secondary: secondary, targets: targets,
             requestTime: response.requestTime, responseTime: response.responseTime)
-        // Another representation that is not stored: the stored one is outdated (RFC 9111 §4.3.3).
+        // The response has another representation and is not stored, so the stored one is outdated (RFC 9111 §4.3.3).
         if case .doNotStore(let refusal) = storage, !refusal.isOfRequest, let selected, Self.replaces(response.head.status) {
             changes.append(.remove(selected))
         }
@@ -233,7 +234,7 @@ package struct CachingSequence: Sendable {
             return isBackground ? end(.finish) : send(validating: nil)
         }
         var served = newest
-        // Newest last, so that it comes first if two end up as the same variant.
+        // The newest response is freshened last, so it is found before the others if two of them become the same variant.
         for stored in identified.reversed() {
             let outcome = Freshening.freshened(
                 stored, by: response.head, request: request, overrides: overrides, secondary: secondary, targets: targets,
@@ -261,7 +262,7 @@ package struct CachingSequence: Sendable {
                 targets: targets, requestTime: response.requestTime, responseTime: response.responseTime)
             switch effect {
             case .freshened(let new):
-                // The body keeps the trust policy under which it was received, whatever the policy of the HEAD.
+                // The body keeps the trust policy under which it was received, even if the HEAD was sent under another policy.
                 changes.append(.freshen(stored, as: new.withTrust(policyMark: stored.facts.trust, chain: stored.chain)))
             case .outdated: changes.append(.remove(stored))
             case .none: break
@@ -288,9 +289,9 @@ package enum CachingStep: Sendable {
 
 /// Why a request gets no response.
 package enum CachingFailure: Equatable, Sendable {
-    /// The request must not be forwarded, but would have to be, for this reason.
+    /// The request needs the origin server for this reason, but must not be forwarded.
     case notStored(ForwardReason)
-    /// The cache is disconnected, and the request would have to be forwarded for this reason.
+    /// The request needs the origin server for this reason, but the cache is disconnected.
     case disconnected(ForwardReason)
     /// The failure that the driver passed to `failed`.
     case origin
@@ -300,7 +301,7 @@ package enum CachingFailure: Equatable, Sendable {
 package enum StoreChange: Sendable {
     case freshen(StoredResponse, as: StoredResponse)
     case remove(StoredResponse)
-    /// All responses under this key.
+    /// Invalidate all responses under this key.
     case invalidate([UInt8])
 }
 
@@ -323,6 +324,6 @@ package struct OriginResponse: Sendable {
         self.chain = chain
     }
 
-    /// A stored response that this 304 confirms, with the trust of the server that sent it: that server has just been verified.
+    /// A stored response that this 304 confirms, with the trust policy mark and certificate chain of the server that sent the 304.
     func withTrust(_ stored: StoredResponse) -> StoredResponse { stored.withTrust(policyMark: trust, chain: chain) }
 }

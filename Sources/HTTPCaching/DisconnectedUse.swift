@@ -1,11 +1,10 @@
 import HTTPMessage
 
-/// A disconnected cache (`mode: offline`, or `auto` without a network) uses stored responses whatever their age, or within a limit (RFC
-/// 9111 §4.2.4), and sends no request to an origin server.
+/// A disconnected cache (`mode: offline`, or `auto` without a network) sends no request to an origin server. It uses stored responses of
+/// any age, or up to a limit (RFC 9111 §4.2.4).
 ///
-/// The request's age directives (§5.2.1) are advice, and a rule's policy says when to contact the origin server; neither matters when
-/// there is no choice. The origin server's limits on stale use still apply: §5.2.2.2 makes a disconnected cache respond with an error,
-/// 504.
+/// The request's age directives (§5.2.1) are advice, and a rule's policy says when to contact the origin server. A disconnected cache
+/// ignores both. The origin server's limits on stale use still apply: §5.2.2.2 makes a disconnected cache respond with an error, 504.
 extension Reuse {
     static func decideDisconnected(
         _ facts: ReuseFacts, _ clock: ReuseClock, _ request: RequestDirectives, _ overrides: CacheOverrides
@@ -27,7 +26,7 @@ extension CacheOverrides {
 }
 
 extension CachePolicy {
-    /// Whether the policy contacts the origin server however fresh the stored response is.
+    /// Whether the policy contacts the origin server even if the stored response is fresh.
     fileprivate var alwaysAsks: Bool {
         switch self {
         case .reload, .reloadAll, .revalidate: true

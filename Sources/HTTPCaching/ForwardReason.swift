@@ -5,26 +5,26 @@ package enum ForwardReason: UInt8, Sendable, CaseIterable {
     case uriMiss, varyMiss
     /// A part of the response is stored; Larder requests the rest.
     case partial
-    /// The same, for the store only, because of a rule.
+    /// A part of the response is stored. Larder fetches the rest for the store only, because of a rule.
     case fill
     /// A GET or HEAD with content: the content might select another response, so a shared one is not used (T18).
     case requestContent
-    /// The policies with these names.
+    /// The cache policy of this name (`CachePolicy`).
     case reload, reloadAll, revalidate
-    /// The request's directives.
+    /// The request directive of this name rejects the stored response, or every stored response.
     case requestNoCache, requestPragma, requestMaxAge, requestMinFresh
     /// If-Match or If-Unmodified-Since, which only the origin server can evaluate.
     case originCondition
     case stale
-    /// Stale, and a directive of the origin server forbids stale use that a rule or the client would allow.
+    /// The stored response is stale, and this directive of the origin server forbids stale use that a rule or the client would allow.
     case mustRevalidate, proxyRevalidate, sMaxAge
-    /// Stale for longer than a disconnected cache serves it.
+    /// The stored response is stale for longer than a disconnected cache serves it.
     case maxStaleOffline
     /// The stored response has no-cache.
     case noCache
-    /// An unsafe rule that no longer applies had allowed storing it.
+    /// An unsafe rule that no longer applies had allowed storing the response.
     case unsafeRuleGone
-    /// It was received under a trust policy other than the active one.
+    /// The response was received under a trust policy other than the active one.
     case trustChanged
     /// The request asks to upgrade its connection to another protocol (RFC 9110 §7.8).
     case upgrade
@@ -57,7 +57,7 @@ package enum ForwardReason: UInt8, Sendable, CaseIterable {
         }
     }
 
-    /// The value of `fwd`. There is no `detail` if this says everything.
+    /// The value of `fwd`. There is no `detail` if this token says everything.
     package var forwardToken: StaticString {
         switch self {
         case .method: "method"

@@ -2,17 +2,17 @@ import HTTPMessage
 
 /// The effect of a 304 to Larder's own conditional request on the stored response (RFC 9111 §4.3.4, §3.2).
 package enum FresheningOutcome: Sendable {
-    /// It replaces the stored response and satisfies the request.
+    /// The freshened response replaces the stored one and satisfies the request.
     case freshened(StoredResponse)
-    /// It satisfies this request; the stored response is unchanged, for the reason given.
+    /// The freshened response satisfies this request only; the stored response is unchanged, for this reason.
     case usedOnce(StoredResponse, StorageRefusal)
-    /// It satisfies this request; the stored response is removed, since the origin server no longer allows storing it.
+    /// The freshened response satisfies this request; the stored response is removed, since the origin server no longer allows storing it.
     case usedAndRemoved(StoredResponse, StorageRefusal)
 }
 
 /// The effect of a 200 to HEAD on the stored response to GET that could have been selected for it (RFC 9111 §4.3.5).
 package enum HEADEffect: Sendable {
-    /// It replaces the stored response.
+    /// The freshened response replaces the stored one.
     case freshened(StoredResponse)
     /// The origin server now has another representation, or no longer allows storing this one.
     case outdated
@@ -21,8 +21,8 @@ package enum HEADEffect: Sendable {
 }
 
 package enum Freshening {
-    /// The stored responses that a 304 applies to (RFC 9111 §4.3.4): all with its strong validator; if it has only weak ones, the most
-    /// recent match; without any validator, the response whose validators were sent.
+    /// The stored responses that a 304 applies to (RFC 9111 §4.3.4): all with the 304's strong validator; if the 304 has only weak
+    /// validators, the most recent match; if it has none, the response whose validators were sent.
     /// - Parameters:
     ///   - stored: the responses that could have been selected for the request, newest first.
     ///   - asked: the response whose validators were sent.
@@ -40,7 +40,7 @@ package enum Freshening {
         }
     }
 
-    /// Whether a 304 applies to a partial response: only by its strong validator, which is what joined the parts.
+    /// Whether a 304 applies to a partial response. Only the strong validator by which the parts were joined decides.
     package static func identifies(_ response: ResponseHead, _ partial: PartialResponse) -> Bool {
         validators(of: response) == .strong && identifies(response, partial.response)
     }
@@ -116,7 +116,7 @@ package enum Freshening {
         for line in response.fields.lines where line.known == .setCookie { response.fields.write(line, into: &output) }
     }
 
-    // MARK: Which responses
+    // MARK: Selecting the responses
 
     private enum Validators { case none, weak, strong }
 
@@ -129,8 +129,8 @@ package enum Freshening {
 
     /// Whether the 304's validators match those of the stored response.
     ///
-    /// A 304 without validators refers to the only preconditions that were sent, this response's own. §4.3.4 allows this if the
-    /// stored response has no validator either. Common origin servers omit them.
+    /// A 304 without validators applies to the stored response whose validators were sent. RFC 9111 §4.3.4 allows this only if the stored
+    /// response has no validator either, but common origin servers omit validators.
     private static func identifies(_ response: ResponseHead, _ stored: StoredResponse) -> Bool {
         let fields = response.fields
         let old = stored.head.fields
@@ -196,9 +196,9 @@ package enum Freshening {
     private static func isReplaced(
         _ line: FieldLine, of stored: Fields, by fields: Fields, _ hopByHop: HopByHop
     ) -> Bool {
-        // A 304 without Date was generated when it arrived: the old Date is removed (RFC 9110 §6.6.1).
+        // The stored Date is always removed: if a 304 has no Date, its time of arrival becomes the Date (RFC 9110 §6.6.1).
         if line.known == .date { return true }
-        // The new cookie is for the client that sent the request (T25), and the old one is no longer what the origin server sets.
+        // The new cookie is for the client that sent the request (T25), and the origin server has replaced the old one.
         if line.known == .setCookie { return fields.contains(.setCookie) }
         let name = stored.name(of: line)
         var index = fields.index(ofName: name)
@@ -226,7 +226,7 @@ extension ReuseFacts {
         .noCache, .mustRevalidate, .proxyRevalidate, .sMaxAge, .noTransform, .noStore, .private, .targeted,
     ]
 
-    /// Compares by the origin's clock with a tolerance of one second, the unit of the directives that set the expiry.
+    /// Compares expiry times by the origin's clock, with a tolerance of one second: the directives that set them have that unit.
     fileprivate func permits(asMuchAs other: ReuseFacts) -> Bool {
         flags.intersection(Self.restrictions).isSubset(of: other.flags) && staleWhileRevalidate >= other.staleWhileRevalidate
             && staleIfError >= other.staleIfError && expires + 1 >= other.expires

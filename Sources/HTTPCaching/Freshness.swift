@@ -2,7 +2,7 @@ import HTTPMessage
 
 /// How long a response stays fresh, counted from when the origin server generated it (RFC 9111 §4.2.1, §4.2.2).
 package enum Freshness {
-    /// The heuristic lifetime is the time since the last modification divided by this: a tenth, as §4.2.2 suggests.
+    /// The heuristic lifetime is the time since the last modification divided by this number. RFC 9111 §4.2.2 suggests a tenth.
     package static let heuristicDivisor: Int64 = 10
     /// The maximum heuristic lifetime.
     package static let heuristicLimit = DeltaSeconds(86_400)
@@ -14,8 +14,8 @@ package enum Freshness {
 
     /// The lifetime that the response gives a shared cache; zero if its values contradict each other.
     ///
-    /// s-maxage, then max-age, then Expires, then the heuristic. A value that is not a number, or several different ones, make the
-    /// response stale (§4.2.1); an invalid Expires counts as one in the past (§5.3).
+    /// In order of precedence: s-maxage, max-age, Expires, the heuristic. A value that is not a number, or several different ones, make the
+    /// response stale (§4.2.1); an invalid Expires is treated as a time in the past (§5.3).
     static func lifetime(
         of response: ResponseHead, directives: ResponseDirectives, facts: ReuseFacts
     ) -> Lifetime {
@@ -77,7 +77,7 @@ extension ReuseFacts {
         return withinSignature(timeToLive, usedUnsafe: true)
     }
 
-    /// A rule's lifetime, limited by the signature: no rule makes the origin server accept it any longer.
+    /// A rule's lifetime, limited by the signature: no rule makes the origin server accept an expired signature.
     private func withinSignature(
         _ timeToLive: DeltaSeconds, usedUnsafe: Bool
     ) -> (value: DeltaSeconds, source: LifetimeSource, usedUnsafe: Bool) {

@@ -23,8 +23,8 @@ package enum Invalidation {
 }
 
 extension URIReference {
-    /// The key of a reference in a response, resolved against the request's target as far as keys need it (RFC 3986 §5.2). `nil` if it
-    /// has another origin than the base or is malformed.
+    /// The key of a reference in a response. The reference is resolved against the request's target, to the extent that a key requires (RFC
+    /// 3986 §5.2). `nil` if it has another origin than the base or is malformed.
     static func key(of reference: Span<UInt8>, base request: RequestHead) -> [UInt8]? {
         for index in 0..<reference.count where reference[index] <= 0x20 || reference[index] == 0x7F { return nil }
         var octets: [UInt8] = []

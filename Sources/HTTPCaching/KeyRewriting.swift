@@ -23,7 +23,7 @@ package struct KeyRewriting: Sendable {
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         package static let query = Methods(rawValue: 1 << 0)
-        /// A response from the store means the POST is no longer written through (RFC 9111 §4): only an unsafe rule sets this.
+        /// If the store answers a POST, Larder does not write it through to the origin server (RFC 9111 §4). Only an unsafe rule sets this.
         package static let post = Methods(rawValue: 1 << 1)
     }
 
@@ -40,7 +40,7 @@ package struct KeyRewriting: Sendable {
 
     package init() {}
 
-    /// Whether the resulting key may be that of another URI.
+    /// Whether the resulting key may equal the key of another URI.
     package var changesURI: Bool { dropped != nil || kept != nil || sortsQuery == true || canonicalHost != nil }
 
     /// Applies the options that `later` sets; the others stay unchanged.

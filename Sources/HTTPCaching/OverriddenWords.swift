@@ -1,4 +1,4 @@
-/// The directives of the origin server that a decision overrode because of a rule. Trivial.
+/// The directives of the origin server that a decision overrode because of a rule. A trivial type (no reference counts).
 package struct OverriddenWords: OptionSet, Sendable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }

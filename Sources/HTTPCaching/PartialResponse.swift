@@ -2,9 +2,9 @@ import HTTPMessage
 
 /// The stored parts of an incomplete response (RFC 9111 §3.3), all with one strong entity tag. Never served as complete.
 package final class PartialResponse: Sendable {
-    /// Head and facts as those of the complete response. Only `extents` of its body can be read.
+    /// Has the head and facts of the complete response. Only `extents` of its body can be read.
     package let response: StoredResponse
-    /// The stored byte ranges, in order, without overlap or contact.
+    /// The stored byte ranges, in order. They neither overlap nor adjoin.
     package let extents: [Range<UInt64>]
 
     package init(_ response: StoredResponse, extents: [Range<UInt64>]) {
@@ -38,8 +38,8 @@ package final class PartialResponse: Sendable {
 }
 
 extension StoredResponse {
-    /// Whether the bytes of both may be joined: they have the same strong entity tag and the same content coding. An origin server that
-    /// compresses dynamically may leave the tag unchanged.
+    /// Whether the bytes of the two responses may be joined: both have the same strong entity tag and the same content coding. An origin
+    /// server that compresses dynamically may leave the tag unchanged.
     package func isOfSameRepresentation(as other: StoredResponse) -> Bool {
         guard let tag = strongTag, tag == other.strongTag else { return false }
         return contentCoding == other.contentCoding

@@ -1,7 +1,7 @@
-/// The certificate chain and other data that a server presented in the TLS handshake, as serialized by the code that verified it. This
-/// module does not read it. A later trust policy can verify it when the server cannot be contacted.
+/// The certificate chain and other data that a server presented in the TLS handshake, as serialized by the code that verified the chain.
+/// This module does not read the data. A later trust policy can verify the chain when the server cannot be contacted.
 ///
-/// Many responses share one: each holds a reference.
+/// Many responses share one chain: each has a reference to it.
 package final class RecordedChain: Sendable {
     /// The maximum size in bytes; larger chains are not kept. A usual chain has 3 to 6 KiB.
     package static let octetLimit = 64 << 10
@@ -10,7 +10,7 @@ package final class RecordedChain: Sendable {
     /// SHA-256 of the bytes, to recognize equal chains.
     package let digest: [UInt8]
 
-    /// - Returns: `nil` for no bytes, or more than `octetLimit`.
+    /// - Returns: `nil` if there are no bytes, or more than `octetLimit`.
     package init?(_ octets: [UInt8]) {
         guard !octets.isEmpty, octets.count <= Self.octetLimit else { return nil }
         self.octets = octets

@@ -1,10 +1,11 @@
 import HTTPMessage
 
-/// The fields that make a request conditional or a range request (RFC 9110 §13.1, §14.2): their names, never their values. Trivial.
+/// The fields that make a request conditional or a range request (RFC 9110 §13.1, §14.2): their names, never their values. A trivial type
+/// (no reference counts).
 package struct RequestConditions: OptionSet, Sendable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
-    /// Empty. In another module, `[]` would cost every request a thousand instructions.
+    /// The empty set. In another module, `[]` would cost every request a thousand instructions.
     package init() { rawValue = 0 }
 
     package static let ifMatch = RequestConditions(rawValue: 1 << 0)

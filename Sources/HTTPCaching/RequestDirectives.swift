@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// Everything in a request that affects the use of a stored response, parsed once. Trivial.
+/// Everything in a request that affects the use of a stored response, parsed once. A trivial type (no reference counts).
 package struct RequestDirectives: Equatable, Sendable {
     package struct Flags: OptionSet, Sendable {
         package let rawValue: UInt32
@@ -31,16 +31,16 @@ package struct RequestDirectives: Equatable, Sendable {
     }
 
     package private(set) var flags: Flags
-    /// Meaningful with `.maxAge`.
+    /// Used only if `flags` contains `.maxAge`.
     package private(set) var maxAge = DeltaSeconds.zero
-    /// Meaningful with `.maxStale`; the greatest value if the directive has no argument.
+    /// Used only if `flags` contains `.maxStale`; the greatest value if the directive has no argument.
     package private(set) var maxStale = DeltaSeconds.zero
-    /// Meaningful with `.minFresh`.
+    /// Used only if `flags` contains `.minFresh`.
     package private(set) var minFresh = DeltaSeconds.zero
-    /// Meaningful with `.staleIfError` (RFC 5861 §4).
+    /// Used only if `flags` contains `.staleIfError` (RFC 5861 §4).
     package private(set) var staleIfError = DeltaSeconds.zero
-    /// Not from the client: the mark of the active trust policy for the target, which a stored response must also have; 0 for plain
-    /// http.
+    /// The mark of the active trust policy for the target; 0 for plain http. A stored response must have the same mark. The client does not
+    /// send the mark.
     package var trust: UInt64 = 0
 
     /// Whether max-age rejects a response of this age, in milliseconds (RFC 9111 §5.2.1.1). max-age=0, which clients send to force
@@ -54,7 +54,7 @@ package struct RequestDirectives: Equatable, Sendable {
         case .head: flags = .isHEAD
         default: flags = []
         }
-        // Most requests have none of these fields and cost only this bit test.
+        // Most requests have none of the fields that are read here, and need only this bit test.
         guard request.fields.present & Self.readFields != 0 else { return }
         let fields = request.fields
         if fields.contains(.authorization) { flags.insert(.authorization) }
@@ -70,7 +70,7 @@ package struct RequestDirectives: Equatable, Sendable {
         }
     }
 
-    /// The content is now part of the key.
+    /// Makes the content part of the key.
     package mutating func keyByContent() {
         flags.insert(.isKeyedByContent)
         flags.remove(.content)

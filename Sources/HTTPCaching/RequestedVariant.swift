@@ -10,7 +10,7 @@ struct RequestedVariant: ~Copyable {
 
     private var octets: InlineArray<512, UInt8> = InlineArray(repeating: 0)
     private var count = 0
-    /// The value of the first name, with its length prefix: two forms nearly always differ there.
+    /// The position of the first name's value, with its length prefix: two different forms nearly always differ there.
     private var firstValue = 0..<0
     /// Whether the form has everything that the secondary key requires.
     private var answersSecondaryKey = false

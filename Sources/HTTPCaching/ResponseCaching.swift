@@ -53,15 +53,15 @@ public struct CachedBodyLost: Error, Sendable {
     public init() {}
 }
 
-/// A body that is being stored, in pieces and in order. Releasing it before `finish` aborts it.
+/// A body that is being stored, in pieces and in order. Releasing this object before `finish` aborts the storing.
 public protocol CachedBodyWriting: Sendable {
     /// Appends the next bytes; returns when the cache can take more.
     func append(_ octets: [UInt8]) async
 
-    /// The body is complete. The response can be found from now on or shortly after.
+    /// Ends the body, which is complete. The response can be found from now on or shortly after.
     func finish(_ trailers: CachedResponse.Trailers) async
 
-    /// The body is incomplete and is discarded.
+    /// Discards the body, which is incomplete.
     func abort()
 }
 
@@ -72,7 +72,7 @@ public struct InvalidationEpoch: Equatable, Sendable {
     /// Counts removals of the key, or of the keys that share its counter.
     public let removalsOfKey: UInt32
 
-    /// For caches with their own counters.
+    /// Creates an epoch, for caches with their own counters.
     public init(removals: Int64 = 0, removalsOfKey: UInt32 = 0) {
         self.removals = removals
         self.removalsOfKey = removalsOfKey
@@ -100,9 +100,9 @@ public struct CachedResponse: Sendable {
 
     package init(_ stored: StoredResponse) { self.stored = stored }
 
-    /// The key it is stored under.
+    /// The key under which the response is stored.
     public var key: Key { Key(stored.key) }
-    /// Its status code.
+    /// The status code of the response.
     public var status: Int { Int(stored.head.status.code) }
     /// The approximate memory use in bytes.
     public var cost: UInt64 { stored.body.length + UInt64(stored.head.fields.bytes.count + stored.preparedHead.count) }
@@ -116,11 +116,11 @@ public struct CachedResponse: Sendable {
         CachedResponse(stored.with(body: .bytes(octets), trailers: trailers.fields))
     }
 
-    /// Whether both are for the same requests: the same key, and the same values of the fields that Vary names.
+    /// Whether this response and the other one are for the same requests: the same key, and the same values of the fields that Vary names.
     public func replaces(_ other: CachedResponse) -> Bool {
         stored.key == other.stored.key && stored.nominatedFields == other.stored.nominatedFields
     }
 
-    /// Whether it comes before the other among responses with one key (RFC 9111 §4).
+    /// Whether this response comes before the other one among responses with one key (RFC 9111 §4).
     public func isNewer(than other: CachedResponse) -> Bool { stored.isNewer(than: other.stored) }
 }

@@ -5,13 +5,13 @@ package struct ResponseDirectives {
     struct Flags: OptionSet {
         let rawValue: UInt16
         static let noStore = Flags(rawValue: 1 << 0)
-        /// Unqualified.
+        /// `no-cache` without field names: applies to the whole response.
         static let noCache = Flags(rawValue: 1 << 1)
-        /// Qualified: applies only to the named fields.
+        /// `no-cache` with field names: applies only to these fields.
         static let noCacheFields = Flags(rawValue: 1 << 2)
-        /// Unqualified.
+        /// `private` without field names: applies to the whole response.
         static let `private` = Flags(rawValue: 1 << 3)
-        /// Qualified: applies only to the named fields.
+        /// `private` with field names: applies only to these fields.
         static let privateFields = Flags(rawValue: 1 << 4)
         static let `public` = Flags(rawValue: 1 << 5)
         static let mustRevalidate = Flags(rawValue: 1 << 6)
@@ -27,7 +27,7 @@ package struct ResponseDirectives {
     var staleWhileRevalidate = DirectiveNumber.absent
     var staleIfError = DirectiveNumber.absent
 
-    /// Whether they are from a targeted field: Cache-Control and Expires are then ignored (RFC 9213 §2.2).
+    /// Whether the directives are from a targeted field: Cache-Control and Expires are then ignored (RFC 9213 §2.2).
     var isTargeted = false
 
     init() {}
@@ -76,7 +76,7 @@ package struct ResponseDirectives {
 
 /// The field names in the argument of a qualified `no-cache` or `private` (RFC 9111 §5.2.2.4, §5.2.2.7).
 enum QualifiedNames {
-    /// Whether the directive names fields that Larder can handle. Otherwise it counts as unqualified, which is stricter.
+    /// Whether the directive names fields that Larder can handle. Otherwise it is treated as unqualified, which is stricter.
     static func areNamed(by element: CacheDirectiveScanner.Element, in value: Span<UInt8>) -> Bool {
         guard let argument = element.argument, !element.isMalformed else { return false }
         let list = value.extracting(argument)
@@ -89,7 +89,7 @@ enum QualifiedNames {
         return !isEmpty
     }
 
-    /// Whether there are any, so that a caller can skip the check of each field.
+    /// Whether the fields have any qualified `no-cache` or `private`, so that a caller can skip the check of each field.
     static func areThere(in fields: Fields) -> Bool {
         var index = fields.index(of: .cacheControl)
         while let found = index {

@@ -2,25 +2,25 @@ import HTTPMessage
 
 /// The age and lifetime with which a stored response is served.
 package struct ReuseTerms: Equatable, Sendable {
-    /// For the Age field.
+    /// The value of the Age field.
     package let age: DeltaSeconds
     /// The remaining lifetime in whole seconds; negative once stale.
     package let remaining: Int64
     package let lifetimeSource: LifetimeSource
-    /// Whether an unsafe rule was needed.
+    /// Whether an unsafe rule was needed to serve the response.
     package let usedUnsafe: Bool
-    /// The response was received under another trust policy, the origin server cannot be contacted, and the active policy accepts the
-    /// certificate chain recorded with the response.
+    /// Whether the response was received under another trust policy, and is used because the origin server cannot be contacted. The active
+    /// policy accepts the certificate chain recorded with the response.
     package internal(set) var isByRecordedChain = false
-    /// The response is fresh, but the request or a rule requires contacting the origin server; ignored, since the cache is
-    /// disconnected.
+    /// Whether the response is fresh, but the request or a rule requires contacting the origin server. That requirement is ignored, since
+    /// the cache is disconnected.
     package internal(set) var isPastObjection = false
 
     /// The word for `isByRecordedChain` in fields and logs.
     package static var recordedChainWord: StaticString { "recorded_chain" }
 }
 
-/// Whether a stored response satisfies a request (RFC 9111 §4). Trivial.
+/// Whether a stored response satisfies a request (RFC 9111 §4). A trivial type (no reference counts).
 package enum ReuseDecision: Equatable, Sendable {
     case fresh(ReuseTerms)
     case staleAllowed(ReuseTerms, StaleReason)
@@ -28,9 +28,9 @@ package enum ReuseDecision: Equatable, Sendable {
     case validate(ForwardReason)
     /// Forward without using stored responses.
     case forward(ForwardReason)
-    /// The request must not be forwarded (only-if-cached, or a rule), but would have to be, for this reason: 504.
+    /// The request needs the origin server for this reason, but must not be forwarded (only-if-cached, or a rule): 504.
     case notSatisfiable(ForwardReason)
-    /// The cache is disconnected, and the request would have to be forwarded for this reason: 504.
+    /// The request needs the origin server for this reason, but the cache is disconnected: 504.
     case offlineMiss(ForwardReason)
 
     /// Whether Larder contacts the origin server, before or after it responds to the client.
@@ -44,15 +44,16 @@ package enum ReuseDecision: Equatable, Sendable {
 
     /// The word for `notSatisfiable`, as a decision and as the resulting error.
     package static var notSatisfiableWord: StaticString { "cache_miss_only_if_cached" }
-    /// The same for `offlineMiss`.
+    /// The word for `offlineMiss`, as a decision and as the resulting error.
     package static var offlineMissWord: StaticString { "offline_miss" }
 }
 
 /// Decides about reuse. Reads only trivial values and does not allocate.
 package enum Reuse {
-    /// The decision if it needs no lookup; `nil` if it does.
+    /// The decision, if it can be made without a lookup; otherwise `nil`.
     package static func decideBeforeLookUp(for request: RequestDirectives, overrides: CacheOverrides) -> ReuseDecision? {
-        // An unsafe request is always written through (§4), whatever the client or a rule says. A disconnected cache responds with 504.
+        // An unsafe request is always written through (§4): no directive of the client and no rule changes that. A disconnected cache
+        // responds with 504.
         guard !request.flags.isDisjoint(with: [.isGET, .isHEAD, .isKeyedByContent]) else {
             return overrides.isDisconnected ? .offlineMiss(.method) : .forward(.method)
         }
@@ -65,14 +66,15 @@ package enum Reuse {
         }
     }
 
-    /// For a lookup that found nothing: `.uriMiss`, or `.varyMiss` if `Vary.select` matched none of the stored responses.
+    /// Decides after a lookup that found nothing usable.
+    /// - Parameter reason: `.uriMiss`, or `.varyMiss` if `Vary.select` matched none of the stored responses.
     package static func decideMiss(
         _ reason: ForwardReason, for request: RequestDirectives, overrides: CacheOverrides
     ) -> ReuseDecision {
         forward(reason, request, overrides)
     }
 
-    /// For the selected response.
+    /// Decides about the selected response.
     package static func decide(
         _ facts: ReuseFacts, for request: RequestDirectives, overrides: CacheOverrides, at now: Timestamp
     ) -> ReuseDecision {
@@ -90,7 +92,7 @@ package enum Reuse {
         }
     }
 
-    // MARK: The ways of deciding
+    // MARK: Steps of the decision
 
     private static func decideByProtocol(
         _ facts: ReuseFacts, _ clock: ReuseClock, _ request: RequestDirectives, _ overrides: CacheOverrides
@@ -110,8 +112,8 @@ package enum Reuse {
         return nil
     }
 
-    /// `storedElseLoad` and `storedOnly`: a response of any age is served, and the rule takes precedence over the request's own
-    /// directives, which are advice (§5.2.1). Overriding what the origin server forbids requires an unsafe rule.
+    /// `storedElseLoad` and `storedOnly`: a response of any age is served, and the rule takes precedence over the request's own directives,
+    /// which are advice (§5.2.1). If the origin server forbids using the response, only an unsafe rule can override that.
     static func decideStored(
         _ facts: ReuseFacts, _ clock: ReuseClock, _ reason: StaleReason,
         _ request: RequestDirectives, _ overrides: CacheOverrides
@@ -124,7 +126,7 @@ package enum Reuse {
         return .staleAllowed(clock.terms(usedUnsafe: isProhibited || usedUnsafe(facts, clock)), reason)
     }
 
-    /// Whether the response must be validated before use, however fresh (RFC 9111 §5.2.2.4).
+    /// Whether the response must be validated before use, even if it is fresh (RFC 9111 §5.2.2.4).
     private static func needsValidation(_ facts: ReuseFacts, _ clock: ReuseClock) -> Bool {
         facts.flags.contains(.noCache) && !clock.usedUnsafe
     }
@@ -139,7 +141,8 @@ package enum Reuse {
         return facts.flags.contains(.proxyRevalidate) ? .proxyRevalidate : .sMaxAge
     }
 
-    /// A HEAD is forwarded unchanged: making it conditional gains nothing (RFC 9110 §13.2.1).
+    /// Decides to validate, if the response can be validated. A HEAD is forwarded unchanged: making it conditional gains nothing (RFC 9110
+    /// §13.2.1).
     static func validate(
         _ reason: ForwardReason, _ facts: ReuseFacts, _ request: RequestDirectives, _ overrides: CacheOverrides
     ) -> ReuseDecision {

@@ -8,8 +8,8 @@ extension ReuseFacts {
         return (lifetime.value, lifetime.source)
     }
 
-    /// What limits the lifetime without rules. `lifetimeSource` says whether the origin server gave it: a heuristic lifetime stays
-    /// heuristic if the signature limits it.
+    /// The source that limits the lifetime if no rule sets one. `lifetimeSource` says whether the origin server gave the lifetime, and
+    /// stays `heuristic` if the signature limits a heuristic lifetime.
     package var limitingSource: LifetimeSource {
         let isCut = lifetimeSource == .heuristic && freshnessLifetime == signatureLifetime
         return isCut ? .signature : lifetimeSource

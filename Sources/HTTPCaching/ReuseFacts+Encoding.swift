@@ -14,7 +14,7 @@ extension ReuseFacts {
         output.append(littleEndian: freshnessLifetime.seconds)
         output.append(littleEndian: staleWhileRevalidate.seconds)
         output.append(littleEndian: staleIfError.seconds)
-        // 0, as earlier versions wrote it, means no signature.
+        // 0 means no signature: earlier versions always wrote 0 here.
         output.append(littleEndian: signatureLifetime == .greatest ? 0 : signatureLifetime.seconds + 1)
         output.append(littleEndian: responseTime.milliseconds)
         output.append(littleEndian: dateValue.milliseconds)
@@ -24,8 +24,8 @@ extension ReuseFacts {
         while output.count < start + Self.encodedCount { output.append(0) }
     }
 
-    /// `nil` for another version or impossible numbers: times outside their valid range (responseTime: 1970 to 9999), or an age above
-    /// what DeltaSeconds holds. After this check no arithmetic on the facts can overflow.
+    /// `nil` for another version or impossible numbers: times outside their valid range (responseTime: 1970 to 9999), or an age above the
+    /// maximum of DeltaSeconds. After this check no arithmetic on the facts can overflow.
     package init?(decoding bytes: Span<UInt8>) {
         guard bytes.count == Self.encodedCount, bytes[0] == Self.encodingVersion,
             let source = LifetimeSource(rawValue: bytes[1]), source != .rule

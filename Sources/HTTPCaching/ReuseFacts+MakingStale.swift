@@ -3,8 +3,8 @@ import HTTPMessage
 extension ReuseFacts {
     /// The same response, marked as stale.
     ///
-    /// It keeps its age and its periods of stale use (RFC 5861), which begin now. Its lifetime ends at its current age, as if the
-    /// origin server had set it, so that neither a heuristic nor a rule's lifetime makes it fresh again. Only an `unsafe` rule does.
+    /// It keeps its age and its periods of stale use (RFC 5861), which begin now. Its lifetime ends at its current age, as if the origin
+    /// server had set it, so that no heuristic lifetime makes it fresh again. A rule's lifetime does so only if the rule is `unsafe`.
     package func madeStale(at now: Timestamp) -> ReuseFacts {
         var facts = self
         facts.freshnessLifetime = min(freshnessLifetime, currentAge(at: now))
@@ -12,7 +12,8 @@ extension ReuseFacts {
         return facts
     }
 
-    /// Whether it is fresh by the origin server's directives alone (RFC 9111 §4.2). Rules may change that when a client requests it.
+    /// Whether the response is fresh by the origin server's directives alone (RFC 9111 §4.2). Rules may change that when a client requests
+    /// it.
     package func isFresh(at now: Timestamp) -> Bool {
         !flags.contains(.noCache) && freshnessLifetime.milliseconds > currentAgeInMilliseconds(at: now)
     }

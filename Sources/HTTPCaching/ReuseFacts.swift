@@ -6,11 +6,11 @@ package enum LifetimeSource: UInt8, CaseIterable, Sendable {
     /// The signature in Location, which expires before the lifetime from the origin server's directives or a rule.
     case signature
 
-    /// Whether the origin server set it.
+    /// Whether the origin server set the lifetime.
     package var isExplicit: Bool { self == .expires || self == .maxAge || self == .sMaxAge || self == .signature }
 }
 
-/// The data about a stored response that the reuse decision needs, computed once when it is stored. Trivial: numbers only.
+/// The data about a stored response that the reuse decision needs, computed once when it is stored. A trivial type: numbers only.
 ///
 /// It holds the origin server's directives. Rules are applied on reading, so that a changed rule takes effect at once.
 package struct ReuseFacts: Equatable, Sendable {
@@ -32,14 +32,14 @@ package struct ReuseFacts: Equatable, Sendable {
         package static let lastModified = Flags(rawValue: 1 << 9)
         /// The response has a Vary field.
         package static let varies = Flags(rawValue: 1 << 10)
-        /// The request that fetched it had Authorization (RFC 9111 §3.5).
+        /// The request that fetched the response had Authorization (RFC 9111 §3.5).
         package static let authorized = Flags(rawValue: 1 << 11)
         package static let setCookie = Flags(rawValue: 1 << 12)
-        /// An unsafe rule overrode no-store to store it: kept in memory only (T45), and unusable without such a rule.
+        /// An unsafe rule overrode no-store to store the response. It is kept in memory only (T45), and cannot be used without such a rule.
         package static let noStore = Flags(rawValue: 1 << 13)
-        /// An unsafe rule overrode private to store it; unusable without such a rule.
+        /// An unsafe rule overrode private to store the response, which cannot be used without such a rule.
         package static let `private` = Flags(rawValue: 1 << 14)
-        /// The origin server limited how stale it may be used after an error (RFC 5861 §4).
+        /// The origin server limited how stale the response may be when it is used after an error (RFC 5861 §4).
         package static let staleIfError = Flags(rawValue: 1 << 15)
         /// A targeted field replaced Cache-Control and Expires (RFC 9213 §2.2).
         package static let targeted = Flags(rawValue: 1 << 16)
@@ -48,18 +48,19 @@ package struct ReuseFacts: Equatable, Sendable {
     package var status: Status
     package var flags: Flags
     package var lifetimeSource: LifetimeSource
-    /// From the origin server's directives or the heuristic; zero without any.
+    /// The lifetime from the origin server's directives or the heuristic; zero if there is neither.
     package var freshnessLifetime: DeltaSeconds
-    /// The upper limit of any lifetime: the time from Date until the signature in Location expires (`SignedLocation`); the greatest
-    /// value without one.
+    /// The upper limit of any lifetime: the time from Date until the signature in Location expires (`SignedLocation`); the greatest value
+    /// without a signature.
     package var signatureLifetime = DeltaSeconds.greatest
     package var staleWhileRevalidate: DeltaSeconds
     package var staleIfError: DeltaSeconds
     /// When the response's head was received (RFC 9111 §4.2.3, response_time).
     package var responseTime: Timestamp
-    /// The Date field, or the second of reception if it had none (date_value). Responses are ordered by this, newest first.
+    /// The Date field, or the second of reception if the response had no Date (date_value). Responses are ordered by this time, newest
+    /// first.
     package var dateValue: Timestamp
-    /// The Last-Modified field; meaningful with its flag.
+    /// The Last-Modified field; used only if `flags` contains `.lastModified`.
     package var lastModified: Timestamp
     /// RFC 9111 §4.2.3, corrected_initial_age.
     package var initialAgeInMilliseconds: Int64
@@ -79,21 +80,21 @@ package struct ReuseFacts: Equatable, Sendable {
         initialAgeInMilliseconds = 0
     }
 
-    /// Whether only an unsafe rule allowed storing it.
+    /// Whether only an unsafe rule allowed storing the response.
     package var isStoredByOverride: Bool {
         guard !flags.isDisjoint(with: [.noStore, .private, .setCookie]) else { return false }
         return !flags.isDisjoint(with: [.noStore, .private]) || !lifetimeSource.isExplicit
     }
 
-    /// Whether it may be kept in memory only (T45).
+    /// Whether the response may be kept in memory only (T45).
     package var isMemoryOnly: Bool { flags.contains(.noStore) }
 
-    /// Whether the origin server can validate it. A 304 only applies to a 200 (RFC 9110 §15.4.5).
+    /// Whether the origin server can validate the response. A 304 only applies to a 200 (RFC 9110 §15.4.5).
     package var canBeValidated: Bool {
         status == .ok && !flags.isDisjoint(with: [.strongETag, .weakETag, .lastModified])
     }
 
-    /// Whether a directive of the origin server forbids serving it stale (RFC 9111 §4.2.4).
+    /// Whether a directive of the origin server forbids serving the response stale (RFC 9111 §4.2.4).
     package var prohibitsStaleUse: Bool {
         !flags.isDisjoint(with: [.noCache, .mustRevalidate, .proxyRevalidate, .sMaxAge])
     }

@@ -3,10 +3,10 @@ import HTTPMessage
 /// The values by which rules distinguish the responses under one primary key, besides the fields that the responses nominate (RFC
 /// 9111 §4.1).
 ///
-/// It is part of the canonical form, beside the nominated fields, so that each value is a variant: invalidating the primary key reaches
-/// all of them.
+/// The secondary key is part of the canonical form, beside the nominated fields, so each of its values makes a variant. Invalidating the
+/// primary key invalidates all variants.
 package struct SecondaryKey: Sendable {
-    /// In lower case, sorted, without duplicates.
+    /// The field names in lower case, sorted, without duplicates.
     package private(set) var fieldNames: [[UInt8]]
     /// The digest of the request's content and the fields that describe it; `nil` if the content is not part of the key.
     package var contentDigest: [UInt8]?
@@ -31,10 +31,10 @@ package struct SecondaryKey: Sendable {
 
     package var isEmpty: Bool { fieldNames.isEmpty && contentDigest == nil && rules == nil }
 
-    /// How many entries a canonical form must have for this key.
+    /// The number of entries that a canonical form must have for this key.
     var count: Int { fieldNames.count + (contentDigest == nil ? 0 : 1) + (rules == nil ? 0 : 1) }
 
-    /// The required value of a canonical form under a name that no field has; `nil` for any other name, or if none is required.
+    /// The value that a canonical form must have under `digestName` or `rulesName`; `nil` for any other name, or if no value is required.
     func octets(under name: Span<UInt8>) -> [UInt8]? {
         guard !name.isEmpty, name[0] == ASCII.colon else { return nil }
         if name.equals(Self.digestName) { return contentDigest }
@@ -46,7 +46,7 @@ package struct SecondaryKey: Sendable {
         return false
     }
 
-    /// The names of these entries in a canonical form. No field has such a name, since they are not tokens.
+    /// The names of the two digests in a canonical form. No field can have these names, because they are not tokens.
     static let digestName: StaticString = ":content"
     static let rulesName: StaticString = ":rules"
 }

@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// When the signature in a redirect's Location expires. After that the redirect leads to an error, however fresh it is.
+/// When the signature in a redirect's Location expires. After that the redirect leads to an error, even if the redirect is fresh.
 ///
 /// Supported: the query parameters of Amazon S3 and compatible services (`X-Amz-Date` with `X-Amz-Expires`), Google Cloud Storage
 /// (`X-Goog-Date` with `X-Goog-Expires`), S3's signature version 2 and CloudFront (`Expires`, in seconds since 1970), Azure Storage
@@ -68,7 +68,7 @@ enum SignedLocation {
         }
 
         private mutating func note(_ seconds: Int64?) {
-            // A later time cannot be written as a date: such a signature counts as unlimited.
+            // A time after the latest possible date cannot be written as one: the signature is treated as unlimited.
             guard let seconds, seconds <= CivilDate.latest else { return }
             let time = Timestamp(seconds: seconds)
             named = named.map { min($0, time) } ?? time
@@ -151,7 +151,7 @@ private enum JSONWebToken {
         return smallest(of: claims)
     }
 
-    /// The smallest number of any member `exp`, at any depth: it is a limit, so that a nested one can only shorten it.
+    /// The smallest number of any member `exp`, at any depth. The result is an upper limit, so a nested `exp` can only lower it.
     private static func smallest(of claims: [UInt8]) -> Int64? {
         let name = Array(#""exp""#.utf8)
         var smallest: Int64?

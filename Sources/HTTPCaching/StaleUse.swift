@@ -4,11 +4,11 @@ import HTTPMessage
 package enum StaleReason: UInt8, Sendable, CaseIterable {
     /// The client's max-stale.
     case maxStale
-    /// The policies with these names.
+    /// The cache policy of this name (`CachePolicy`).
     case storedElseLoad, storedOnly
     /// The origin server's stale-while-revalidate: Larder validates the response in the background (RFC 5861 §3).
     case staleWhileRevalidate
-    /// The same because of a rule.
+    /// A rule's `grace`: Larder validates the response in the background.
     case grace
     /// The cache is disconnected (`mode: offline`, or `auto` without a network).
     case offline
@@ -30,11 +30,11 @@ package enum StaleReason: UInt8, Sendable, CaseIterable {
         }
     }
 
-    /// Whether it is served on condition that Larder validates it in the background.
+    /// Whether a response is served for this reason on condition that Larder validates it in the background.
     package var wantsValidation: Bool { self == .staleWhileRevalidate || self == .grace }
 }
 
-/// Why there is no usable response from the origin server, as far as a stale response may replace it.
+/// Why there is no usable response from the origin server, if a stale response may replace it.
 package enum OriginFailure: Sendable {
     /// The cache is disconnected (RFC 9111 §4.2.4).
     case disconnected
@@ -44,8 +44,8 @@ package enum OriginFailure: Sendable {
 
 // Use of stale responses, both without a failure and after a failure of the origin server.
 extension Reuse {
-    /// Whether a response with this status is an error that a stale response may replace: those of RFC 5861 §4, and 429, which says as
-    /// little about the resource.
+    /// Whether a response with this status is an error that a stale response may replace: the statuses of RFC 5861 §4, and 429, which says
+    /// nothing about the resource.
     package static func isError(_ status: Status) -> Bool {
         switch status.code {
         case 429, 500, 502, 503, 504: true
@@ -56,8 +56,8 @@ extension Reuse {
     /// Whether the stored response may replace the origin server's; `nil` if the origin server or the request forbids it, or nothing
     /// allows it.
     ///
-    /// After an error, stale-if-error of either side or a rule must allow it; if both sides set a limit, both apply. A disconnected
-    /// cache needs no such permission (§4.2.4), but keeps to the limits.
+    /// After an error, stale-if-error of either side or a rule must allow it; if both sides set a limit, both apply. A disconnected cache
+    /// needs no such permission (§4.2.4), but must respect the limits.
     package static func staleAfterFailure(
         _ failure: OriginFailure, _ facts: ReuseFacts, for request: RequestDirectives, overrides: CacheOverrides,
         at now: Timestamp
@@ -73,8 +73,8 @@ extension Reuse {
         return stale(.failure, facts, clock, overrides)
     }
 
-    /// For a response received under another trust policy, when the origin server cannot be contacted and the active policy
-    /// accepts the recorded certificate chain. Decides as if the response had been received under the active policy.
+    /// Decides about a response received under another trust policy, when the origin server cannot be contacted and the active policy
+    /// accepts the recorded certificate chain. The decision is the same as if the response had been received under the active policy.
     /// - Parameter failure: why there is no response from the origin server; `nil` if the request must not be forwarded.
     package static func decideByRecordedChain(
         _ facts: ReuseFacts, for request: RequestDirectives, overrides: CacheOverrides, insteadOf failure: OriginFailure?,
@@ -110,8 +110,8 @@ extension Reuse {
         guard objection(of: request, clock) == nil, request.accepts(staleness: clock.staleness) else {
             return validate(.stale, facts, request, overrides)
         }
-        // A request with content is validated by its own exchange. A redirect with an expired signature would lead to an error
-        // meanwhile.
+        // Larder does not validate a request keyed by its content in the background. A redirect whose signature has expired would lead to
+        // an error before its validation ends.
         let mayWait = !request.contains(.isKeyedByContent) && !facts.isPastSignature(age: clock.age)
         if mayWait, clock.staleness <= facts.staleWhileRevalidate.milliseconds, facts.staleWhileRevalidate > .zero {
             return .staleAllowed(clock.terms(usedUnsafe: usedUnsafe(facts, clock)), .staleWhileRevalidate)
@@ -123,7 +123,7 @@ extension Reuse {
         return .staleAllowed(clock.terms(usedUnsafe: usedUnsafe(facts, clock)), .maxStale)
     }
 
-    // MARK: Parts
+    // MARK: Helpers
 
     private static func stale(
         _ reason: StaleReason, _ facts: ReuseFacts, _ clock: ReuseClock, _ overrides: CacheOverrides
@@ -133,7 +133,7 @@ extension Reuse {
         return .staleAllowed(clock.terms(usedUnsafe: facts.prohibitsStaleUse || facts.isStoredByOverride), reason)
     }
 
-    /// The request's own stale-if-error replaces its other limits on age, except no-cache.
+    /// The request's own stale-if-error replaces the request's other limits on age, except no-cache.
     private static func isWanted(_ clock: ReuseClock, by request: RequestDirectives) -> Bool {
         if request.contains(.staleIfError) { return !request.contains(.noCache) }
         return objection(of: request, clock) == nil && request.accepts(staleness: clock.staleness)

@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// Freshness lifetimes for a few ranges of status codes. Trivial: it is part of the data for each request's decision.
+/// Freshness lifetimes for a few ranges of status codes. A trivial type (no reference counts), since each request's decision reads it.
 public struct StatusLifetimes: Equatable, Sendable {
     /// The maximum number of ranges.
     public static let limit = 8

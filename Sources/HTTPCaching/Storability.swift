@@ -10,7 +10,8 @@ package enum Storability {
         return refusalWhateverMethod(request, directives, overrides, secondary)
     }
 
-    /// The same for any method: for a response that updates a stored one, or for a GET that Larder sends instead of this request.
+    /// Why no response to this request may be stored, apart from its method. Used for a response that updates a stored one, and for a GET
+    /// that Larder sends instead of this request.
     package static func refusalWhateverMethod(
         _ request: RequestHead, _ directives: RequestDirectives, _ overrides: CacheOverrides, _ secondary: SecondaryKey
     ) -> StorageRefusal? {
@@ -62,7 +63,7 @@ package enum Storability {
 
     // MARK: Statuses
 
-    /// RFC 9110 §15.1.
+    /// Whether the status is heuristically cacheable (RFC 9110 §15.1).
     static func isHeuristicallyCacheable(_ status: Status) -> Bool {
         switch status.code {
         case 200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501: true
@@ -111,7 +112,7 @@ package enum Storability {
         return prohibitions.contains(.private) ? .private : nil
     }
 
-    /// RFC 9111 §3.5.
+    /// Whether a directive allows sharing the response to a request with Authorization (RFC 9111 §3.5).
     private static func permitsSharing(_ directives: ResponseDirectives) -> Bool {
         directives.flags.contains(.public) || directives.flags.contains(.mustRevalidate) || directives.sMaxAge != .absent
     }
@@ -130,7 +131,7 @@ package enum Storability {
         let isExplicit = facts.lifetimeSource.isExplicit
         if facts.flags.contains(.setCookie), !permitsCookie(overrides.setCookie, isExplicit: isExplicit) { return .setCookie }
         let isPermitted = isExplicit || directives.flags.contains(.public) || isHeuristicallyCacheable(response.status)
-        // A rule that names the status replaces the explicit freshness that §3 requires.
+        // A rule that names the status replaces the explicit freshness that RFC 9111 §3 requires.
         let isNamed = overrides.statusLifetimes.lifetime(of: response.status) != nil
         guard isPermitted || isNamed || overrides.isTimeToLiveUnsafe else { return .notCacheable }
         if facts.isPastSignature(age: facts.initialAgeInMilliseconds) { return .signature }
@@ -149,7 +150,7 @@ package enum Storability {
         }
     }
 
-    /// Whether it could ever be reused: it has some lifetime left, can be validated, or may be served stale.
+    /// Whether the response could ever be reused: it has some lifetime left, can be validated, or may be served stale.
     private static func isUseful(_ facts: ReuseFacts, overrides: CacheOverrides) -> Bool {
         if facts.canBeValidated { return true }
         let lifetime = facts.lifetime(under: overrides)
@@ -157,7 +158,7 @@ package enum Storability {
         if lifetime.value.milliseconds > facts.initialAgeInMilliseconds, !needsValidation { return true }
         let policy = overrides.effectivePolicy
         let servesAnyAge = policy == .storedElseLoad || policy == .storedOnly
-        // If it ever was fresh, a request with max-stale may use it.
+        // A response that ever was fresh may satisfy a request with max-stale.
         let hadLifetime = lifetime.value > .zero
         let isUsefulStale = servesAnyAge || hadLifetime || facts.staleIfError > .zero || facts.staleWhileRevalidate > .zero
         return isUsefulStale && (!facts.prohibitsStaleUse || overrides.isPolicyUnsafe)
@@ -211,7 +212,7 @@ package enum Storability {
         return facts
     }
 
-    /// Limits freshness by the expiry of the signature in Location, by the origin server's clock as with Expires (RFC 9111 §4.2.1).
+    /// Limits freshness by the expiry of the signature in Location. As for Expires, the origin server's clock decides (RFC 9111 §4.2.1).
     private static func noteSignature(of response: ResponseHead, in facts: inout ReuseFacts) {
         guard let end = SignedLocation.end(of: response) else { return }
         facts.signatureLifetime = DeltaSeconds(
@@ -232,7 +233,7 @@ package enum Storability {
         if flags.contains(.public) { facts.flags.insert(.public) }
         if flags.contains(.noTransform) { facts.flags.insert(.noTransform) }
         if case .seconds(let number) = directives.staleWhileRevalidate { facts.staleWhileRevalidate = number }
-        // An invalid value counts as zero, so that it never extends stale use.
+        // An invalid value is treated as zero, so that it never extends stale use.
         if directives.staleIfError != .absent { facts.flags.insert(.staleIfError) }
         if case .seconds(let number) = directives.staleIfError { facts.staleIfError = number }
     }

@@ -7,7 +7,7 @@ package enum StorageRefusal: UInt8, Sendable, CaseIterable {
     /// The request has a field that may select another response and is not part of the key (T18).
     case unkeyedInput
     case requestNoStore
-    /// `store: never`.
+    /// A rule has `store: never`.
     case rule
     case partialContent, notModified
     /// A status that depends on this one request (412, 416, …) or that is not final.
@@ -16,20 +16,20 @@ package enum StorageRefusal: UInt8, Sendable, CaseIterable {
     case mustUnderstand
     case noStore
     case `private`
-    /// A request with Authorization, and no directive that allows sharing the response.
+    /// The request has Authorization, and no directive allows sharing the response.
     case authorization
     case setCookie
     case varyAny, varyInvalid
-    /// Nothing allows storing it (§3, last item).
+    /// Nothing allows storing the response (RFC 9111 §3, last item).
     case notCacheable
-    /// It has neither a lifetime nor a validator and could never be reused.
+    /// The response has neither a lifetime nor a validator and could never be reused.
     case noLifetime
     /// The signature in Location has already expired.
     case signature
     case bodyTooLarge
     /// The head exceeds the limits for a stored head (`StoredHead`).
     case headTooLarge
-    /// It failed a rule's validation.
+    /// The response failed a rule's validation.
     case validation
     /// The key was invalidated after the request was sent (§4.4), or the rest of the body came with different terms (§3.4).
     case invalidated
@@ -65,7 +65,7 @@ package enum StorageRefusal: UInt8, Sendable, CaseIterable {
     }
 }
 
-/// Whether a response is stored. Trivial.
+/// Whether a response is stored. A trivial type (no reference counts).
 package enum StorageDecision: Equatable, Sendable {
     /// `usedUnsafe`: an unsafe rule overrode no-store or private, or shares a cookie (T23).
     case store(ReuseFacts, usedUnsafe: Bool)

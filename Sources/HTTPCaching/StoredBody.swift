@@ -4,12 +4,12 @@ package typealias StoredRowID = Int64
 /// A body on disk, to be read in pieces.
 @usableFromInline
 package struct BodyReference: Equatable, Hashable, Sendable {
-    /// The row id; 0 if the body is not in the store: a recorded body, which is read through `RecordedBodyPlace`.
+    /// The row id; 0 for a recorded body, which is not in the store and is read through `RecordedBodyPlace`.
     package let id: Int64
     @usableFromInline package let length: UInt64
     /// Identifies the row's content in a file that another process writes; 0 if no other process writes it.
     package let seal: Int64
-    /// Prevents the store from deleting the body as long as a copy of this reference exists; `nil` if the reader ensures that.
+    /// Prevents the store from deleting the body as long as a copy of this reference exists; `nil` if the reader itself prevents deletion.
     package let hold: (any AnyObject & Sendable)?
 
     package init(id: Int64, length: UInt64, seal: Int64 = 0, hold: (any AnyObject & Sendable)? = nil) {
@@ -38,7 +38,7 @@ package enum StoredBody: Sendable {
     case bytes([UInt8])
     case onDisk(BodyReference)
 
-    /// Computed without exposing the bytes, which would retain them.
+    /// Computed without handing out the array of bytes, which would retain it.
     @inlinable @inline(__always)
     package var length: UInt64 {
         switch self {

@@ -2,7 +2,7 @@ import HTTPMessage
 
 /// Which fields of a response are stored, and how its head is written from the store (RFC 9111 §3.1).
 package enum StoredFields {
-    /// The head to store and the canonical form of the nominated request fields. It is `nil` if Vary cannot be satisfied;
+    /// The head to store and the canonical form of the nominated request fields. The result is `nil` if Vary cannot be satisfied;
     /// `Storability` has already given the reason.
     package static func prepare(
         _ response: ResponseHead, to request: RequestHead, facts: ReuseFacts, _ secondary: SecondaryKey = .none
@@ -44,7 +44,7 @@ package enum StoredFields {
         writeStatusLine(head.status, reason: head.span(of: head.reason), into: &output)
         let start = output.count
         for line in fields.lines where !Validation.isLeftOutOfNotModified(line.known, hasEntityTag: hasEntityTag) {
-            // Trailer fields require the chunked coding; that head is written separately.
+            // Trailer fields require the chunked coding; a head with trailers is written separately.
             if line.known != .trailer { fields.write(line, into: &output) }
         }
         let shared = Extent(start..<output.count)
@@ -76,7 +76,7 @@ package enum StoredFields {
         !isTargeted && QualifiedNames.areThere(in: fields)
     }
 
-    /// The hop-by-hop list includes the fields that are specific to a client's proxy configuration.
+    /// Whether the line is stored. The hop-by-hop list includes the fields that are specific to a client's proxy configuration.
     private static func isStored(
         _ line: FieldLine, of fields: Fields, _ hopByHop: HopByHop, _ heedsQualifiers: Bool
     ) -> Bool {

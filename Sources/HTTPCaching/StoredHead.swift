@@ -8,7 +8,7 @@ package enum StoredHead {
     private static let encodingVersion: UInt8 = 1
     private static let prefixCount = 7
     private static let lineCount = 6
-    /// More lines, or a longer encoding, count as damage.
+    /// More lines, or a longer encoding, are treated as corrupt.
     package static let lineLimit = 1024
     package static let encodedCountLimit = 1 << 20
 

@@ -7,25 +7,25 @@ package final class StoredResponse: Sendable {
     /// The canonical form of the request fields that the response nominates (`Vary`); empty without Vary.
     package let nominatedFields: [UInt8]
     package let facts: ReuseFacts
-    /// Status line and fields as stored: without hop-by-hop fields, Age and those of §3.1; always with Date.
+    /// Status line and fields as stored: without hop-by-hop fields, Age and the fields excluded by RFC 9111 §3.1; always with Date.
     package let head: ResponseHead
     /// Status line and field lines as sent with a 200: with Content-Length, without Age and the last CRLF.
     package let preparedHead: [UInt8]
     /// The position in `preparedHead` of the field lines for a 304.
     let notModifiedLines: Extent
-    /// The position of the entity tag in `head`; empty if it has no valid one.
+    /// The position of the entity tag in `head`; empty if the head has no valid tag.
     let entityTag: Extent
-    /// When the request that fetched it was sent.
+    /// The time at which the request that fetched the response was sent.
     package let requestTime: Timestamp
     package let body: StoredBody
-    /// Stored separately from the header fields (§3.1).
+    /// Stored separately from the header fields (RFC 9111 §3.1).
     package let trailers: Fields
     /// Tags from rules, for listing and purging.
     package let tags: [String]
     /// The recorded certificate chain of its server; `nil` without TLS, or if it was too large to keep.
     package let chain: RecordedChain?
     package let row: StoredRowID
-    /// The maximum number of variants of its key once it is stored. Not stored itself.
+    /// The maximum number of variants of its key once it is stored. The number itself is not stored.
     package let variantLimit: Int
 
     /// - Parameters:
@@ -56,7 +56,7 @@ package final class StoredResponse: Sendable {
         preparedHead = prepared
     }
 
-    /// Whether these bytes equal its valid entity tag.
+    /// Whether these bytes equal the valid entity tag of the response.
     func isEntityTag(_ octets: Span<UInt8>) -> Bool {
         if entityTag.isEmpty { return false }
         let bytes = head.fields.bytes
@@ -82,7 +82,7 @@ package final class StoredResponse: Sendable {
 
     package var responseTime: Timestamp { facts.responseTime }
 
-    /// The same response with its body or row moved. The body's length must be the same.
+    /// The same response after its body or row has moved. The length of the body must be the same.
     package func placed(body: StoredBody, row: StoredRowID) -> StoredResponse {
         precondition(body.length == self.body.length, "A body that moves keeps its length")
         return StoredResponse(self, facts: facts, chain: chain, body: body, row: row)
@@ -108,7 +108,7 @@ package final class StoredResponse: Sendable {
         return StoredResponse(self, facts: facts, chain: chain, body: body, row: row)
     }
 
-    /// Whether it comes before the other among responses with one key (RFC 9111 §4: most recent by Date).
+    /// Whether this response comes before the other one among responses with one key (RFC 9111 §4: most recent by Date).
     package func isNewer(than other: StoredResponse) -> Bool {
         facts.dateValue == other.facts.dateValue
             ? facts.responseTime > other.facts.responseTime : facts.dateValue > other.facts.dateValue

@@ -8,7 +8,7 @@ public struct TargetedCacheControl: Equatable, Sendable {
     /// - Parameter names: field names, compared case-insensitively.
     public init(_ names: [String]) { self.names = names.map { Array($0.utf8) } }
 
-    /// Only Cache-Control is used.
+    /// No targeted fields: only Cache-Control is used.
     public static let none = TargetedCacheControl([])
 
     /// The directives of the first listed field that is valid and not empty; `nil` if there is none.
@@ -19,7 +19,8 @@ public struct TargetedCacheControl: Equatable, Sendable {
         return nil
     }
 
-    /// A field that is empty or does not parse counts as absent (RFC 9213 §2.1).
+    /// The directives of one targeted field; `nil` if the field is absent. A field that is empty or does not parse is treated as absent
+    /// (RFC 9213 §2.1).
     private static func directives(ofField name: [UInt8], in fields: Fields) -> ResponseDirectives? {
         var value: [UInt8] = []
         var index = fields.index(ofName: name.span)
@@ -41,7 +42,7 @@ public struct TargetedCacheControl: Equatable, Sendable {
     }
 }
 
-/// The argument of a targeted field's member, as far as directives use it (RFC 9213 §2.1).
+/// The argument of a targeted field's member, limited to the types that directives use (RFC 9213 §2.1).
 enum TargetedArgument {
     case isTrue, isFalse
     case seconds(Int64)
@@ -59,8 +60,8 @@ enum TargetedArgument {
 }
 
 extension ResponseDirectives {
-    /// Directives that forbid or restrict apply whatever their argument; those that permit apply only as defined (RFC 9213 §2.1: values
-    /// of other types are ignored). `private` and `no-cache` with field names count as unqualified.
+    /// Directives that forbid or restrict apply with any argument. Directives that permit apply only with the argument that they define
+    /// (RFC 9213 §2.1: values of other types are ignored). `private` and `no-cache` with field names are treated as unqualified.
     fileprivate mutating func note(_ directive: CacheDirective, _ argument: TargetedArgument) {
         if case .isFalse = argument { return }
         switch directive {

@@ -2,7 +2,7 @@ import HTTPMessage
 
 /// Request fields that some origin servers use to select another resource, host or method, and that are not part of the key (T18).
 ///
-/// A response to such a request is forwarded but not stored, so that one client cannot choose the response that others get.
+/// A response to such a request is forwarded but not stored, so that one client cannot choose the response that other clients get.
 enum UnkeyedInput {
     /// Whether the request has such a field that no rule has added to the key.
     static func isPresent(in fields: Fields, _ secondary: SecondaryKey = .none) -> Bool {
@@ -29,11 +29,11 @@ enum UnkeyedInput {
     private static let names: [StaticString] = [
         "x-original-url", "x-original-uri", "x-original-host", "x-rewrite-url", "x-host", "x-real-host", "x-backend-host",
         "x-scheme", "x-http-host-override", "x-http-method-override", "x-http-method", "x-method-override",
-        // Next.js: whether this is one of its own requests, and the path to route it by.
+        // Next.js: fields that mark the framework's own requests, or name the path to route a request by.
         "x-middleware-subrequest", "x-invoke-path", "x-nextjs-data",
     ]
 
-    /// Case-insensitive, with `_` equal to `-`: CGI and WSGI give both names to the program as one.
+    /// Case-insensitive, with `_` equal to `-`, because CGI and WSGI map both names to one variable.
     private static func begins(_ name: Span<UInt8>, with expected: StaticString) -> Bool {
         guard name.count >= expected.utf8CodeUnitCount else { return false }
         for index in 0..<expected.utf8CodeUnitCount {

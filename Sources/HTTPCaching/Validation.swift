@@ -2,9 +2,9 @@ import HTTPMessage
 
 /// The result of evaluating a client's own preconditions against a response that is served from the store.
 package enum ConditionOutcome: Equatable, Sendable {
-    /// No precondition that a cache evaluates, or one that is true: send the stored response.
+    /// The request has no precondition that a cache evaluates, or the precondition is true: send the stored response.
     case full
-    /// 304.
+    /// The precondition is false: send 304.
     case notModified
 }
 
@@ -28,7 +28,7 @@ package enum Validation {
 
     /// For `CachePolicy.reloadAll`: asks caches along the path not to respond from their store (RFC 9111 §5.2.1.4).
     ///
-    /// Without Pragma, which §5.4 deprecates.
+    /// Does not send Pragma, which §5.4 deprecates.
     package static func addReload(to fields: inout Fields) {
         fields.append("Cache-Control", "no-cache")
     }
@@ -76,7 +76,7 @@ package enum Validation {
         while let found = index {
             let value = fields.value(of: fields.lines[found])
             index = fields.index(of: .ifNoneMatch, from: found + 1)
-            // Nearly always the client sends back a single tag, the one it was given.
+            // Nearly always, the client sends a single tag: the one that it received with the stored response.
             if stored.isEntityTag(value) {
                 matches = true
                 continue
@@ -102,7 +102,7 @@ package enum Validation {
         return modified <= since
     }
 
-    /// Without Last-Modified, the response's Date is used (RFC 9111 §4.3.2).
+    /// Whether If-Modified-Since is false for a stored response. Without Last-Modified, the response's Date is used (RFC 9111 §4.3.2).
     private static func ifModifiedSinceIsFalse(_ fields: Fields, _ facts: ReuseFacts) -> Bool {
         guard fields.lineCount(of: .ifModifiedSince) == 1, let line = fields.first(.ifModifiedSince),
             let since = HTTPDate.parse(fields.value(of: line), now: facts.responseTime)

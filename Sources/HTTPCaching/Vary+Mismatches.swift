@@ -13,7 +13,7 @@ extension Vary {
             guard nameEnd + 2 <= canonicalForm.count else { return names }
             let count = Int(canonicalForm[nameEnd]) | Int(canonicalForm[nameEnd + 1]) << 8
             let end = min(canonicalForm.count, nameEnd + 2 + (count == 65_535 ? 0 : count))
-            // The part for each name is itself a canonical form.
+            // The entry for each name is itself a canonical form.
             let name = canonicalForm.span.extracting(index + 1..<nameEnd)
             let isSame =
                 secondary.octets(under: name).map { $0 == Array(canonicalForm[min(nameEnd + 2, end)..<end]) }

@@ -2,14 +2,14 @@ import HTTPMessage
 
 /// Selects among the responses stored under one key by the request fields that they nominate (RFC 9111 §4.1).
 ///
-/// Each stored response has the canonical form of the nominated fields of the request that fetched it. For each name, in lower case,
-/// sorted and without duplicates, it holds the name's length (1 byte), the name, the value's length (2 bytes, little endian; 65,535 if
-/// the field is absent), and the value.
+/// Each stored response has the canonical form of the nominated fields of the request that fetched it. For each name, in lower case, sorted
+/// and without duplicates, the form has the name's length (1 byte), the name, the value's length (2 bytes, little endian; 65,535 if the
+/// field is absent), and the value.
 ///
-/// Values are normalized as far as the section allows for any field: lines of one name are combined with a comma and a space, and
-/// blanks around the value are removed. For a few fields known to be lists, each comma is followed by exactly one space. Content
-/// codings and language tags, which compare case-insensitively (RFC 9110 §8.4.1, RFC 4647 §2), are in lower case. The form includes
-/// what rules add to the key (`SecondaryKey`).
+/// Values are normalized to the extent that RFC 9111 §4.1 allows for any field: lines of one name are combined with a comma and a space,
+/// and blanks around the value are removed. For a few fields known to be lists, each comma is followed by exactly one space. Content
+/// codings and language tags, which compare case-insensitively (RFC 9110 §8.4.1, RFC 4647 §2), are in lower case. The form includes what
+/// rules add to the key (`SecondaryKey`).
 package enum Vary {
     /// A response with more nominated names, or a longer canonical form, is not stored.
     package static let nameLimit = 32
@@ -44,7 +44,7 @@ package enum Vary {
         return withoutVary
     }
 
-    /// The newest response with Vary: most of the others nominate the same fields.
+    /// The index of the newest response with Vary. Most other responses nominate the same fields.
     private static func placeOfNominating(_ responses: [StoredResponse]) -> Int {
         let all = responses.span
         for index in 0..<all.count where all[index].facts.flags.contains(.varies) { return index }
@@ -95,7 +95,7 @@ package enum Vary {
         let known = KnownField(name)
         guard let first = next(known, name, in: fields, from: 0) else { return expected == nil }
         guard let expected else { return false }
-        // Nearly always there is one line, byte for byte the same.
+        // Nearly always, the request has one line, with exactly the stored bytes.
         let value = fields.value(of: fields.lines[first])
         let isSameLine =
             isFolded(known)
@@ -226,7 +226,7 @@ package enum Vary {
         var index = 0
         while index < value.count {
             let byte = value[index]
-            // Neither blank, quote, comma nor backslash: copied, within quotes and without.
+            // The byte is no blank, quote, comma or backslash, so it is copied, inside and outside of quotes.
             if byte > ASCII.comma, byte != ASCII.backslash {
                 guard sink.put(isFolded ? ASCII.lowercased(byte) : byte) else { return false }
                 index += 1

@@ -30,7 +30,7 @@ package enum ASCII {
         return letter < 6 ? letter + 10 : nil
     }
 
-    /// tchar (RFC 9110 §5.6.2).
+    /// Whether the byte is a tchar (RFC 9110 §5.6.2).
     @inlinable
     package static func isTokenCharacter(_ byte: UInt8) -> Bool {
         // One bit per byte below 128: ! # $ % & ' * + - . ^ _ ` | ~ digits and letters.
@@ -78,7 +78,7 @@ extension Span<UInt8> {
         return true
     }
 
-    /// The bounds without leading and trailing OWS (RFC 9110 §5.6.3).
+    /// The given bounds, without leading and trailing OWS (RFC 9110 §5.6.3).
     @inlinable
     package func trimmedBounds(in bounds: Range<Int>) -> Range<Int> {
         var lower = bounds.lowerBound
@@ -99,7 +99,7 @@ extension Array<UInt8> {
 
     @inlinable @inline(__always)
     package mutating func append(_ span: Span<UInt8>) {
-        // As above.
+        // Appending nothing would write an empty array's count to the storage that all empty arrays share (Swift 6.3).
         if span.isEmpty { return }
         append(addingCapacity: span.count) { $0.append(span) }
     }

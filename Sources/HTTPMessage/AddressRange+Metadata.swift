@@ -10,9 +10,9 @@ extension AddressRange {
         "fd20:ce::254",
         // Microsoft Azure: "What is IP address 168.63.129.16?" (WireServer).
         "168.63.129.16",
-        // Alibaba Cloud ECS: "Instance metadata"; the second is in cloud-init's AliYun data source.
+        // Alibaba Cloud ECS: "Instance metadata"; the second address is in cloud-init's AliYun data source.
         "100.100.100.200", "fd00:100::100:200",
-        // Oracle Cloud Infrastructure: "Getting Instance Metadata"; the signer of instance principals in its SDK.
+        // Oracle Cloud Infrastructure: "Getting Instance Metadata"; also in its SDK, in the signer of instance principals.
         "fd00:c1::a9fe:a9fe",
         // Scaleway and Akamai (Linode): cloud-init's data sources of these names.
         "fd00:42::42", "fd00:a9fe:a9fe::1",

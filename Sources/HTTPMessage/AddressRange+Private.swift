@@ -1,6 +1,7 @@
 extension AddressRange {
-    /// Networks that are not part of the public internet (RFC 6890 and the IANA registries of special-purpose addresses). The unspecified
-    /// addresses, and IPv6 addresses that embed such an IPv4 address, count as in `contains`.
+    /// Networks that are not part of the public internet (RFC 6890 and the IANA registries of special-purpose addresses). `contains` also
+    /// finds addresses that lead to one of these networks: the unspecified addresses, and IPv6 addresses that embed an IPv4 address of
+    /// these networks.
     package static let privateNetworks: [AddressRange] = [
         // This host (RFC 791 §3.2), loopback (RFC 1122 §3.2.1.3), link-local (RFC 3927).
         "0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16",
@@ -34,7 +35,8 @@ extension IPAddress {
         )
     }
 
-    /// The IPv4 address of an IPv4-mapped one (RFC 4291 §2.5.5.2), which the kernel connects to as IPv4; any other address unchanged.
+    /// The IPv4 address of an IPv4-mapped address (RFC 4291 §2.5.5.2), because the kernel connects to it over IPv4. Any other address is
+    /// returned unchanged.
     package var unmapped: IPAddress {
         family == .ipv6 && high == 0 && low >> 32 == 0xFFFF ? IPAddress(ipv4: UInt32(truncatingIfNeeded: low)) : self
     }

@@ -53,7 +53,7 @@ package struct AddressRange: Hashable, Sendable {
     /// Whether this is the range of a single address.
     package var isOneAddress: Bool { prefixLength == (base.family == .ipv4 ? 32 : 128) }
 
-    /// Whether the range contains this very address, whatever it stands for.
+    /// Whether the range contains this very address. An address that it embeds or represents is not considered.
     func holds(_ address: IPAddress) -> Bool {
         guard address.family == base.family else { return false }
         let length = Int(prefixLength)

@@ -1,7 +1,7 @@
-/// An address or a range that connections are allowed to, at one port or at all: `10.1.2.3:5432`, `10.0.0.0/8`, `[fd00::1]:443`.
+/// An address or a range to which connections are allowed, at one port or at every port: `10.1.2.3:5432`, `10.0.0.0/8`, `[fd00::1]:443`.
 package struct AllowedAddress: Hashable, Sendable {
     package let range: AddressRange
-    /// `nil`: every port.
+    /// The port; `nil` allows every port.
     package let port: UInt16?
 
     package init(_ range: AddressRange, port: UInt16? = nil) {
@@ -36,8 +36,8 @@ package struct AllowedAddress: Hashable, Sendable {
         return port
     }
 
-    /// Whether connections to this address and port are allowed. The entry counts for its own addresses only, and for IPv4 also in the
-    /// IPv4-mapped form: another form that embeds an IPv4 address may lead elsewhere. Metadata services must be named one by one.
+    /// Whether connections to this address and port are allowed. The range allows only its own addresses; an IPv4 address may also have the
+    /// IPv4-mapped form. Another form that embeds an IPv4 address may lead elsewhere. Metadata services must be named one by one.
     package func allows(_ address: IPAddress, port: UInt16) -> Bool {
         if let own = self.port, own != port { return false }
         guard range.holds(address) || range.holds(address.unmapped) else { return false }

@@ -17,7 +17,7 @@ package enum AuthorityFault: Error, Equatable, Sendable {
 /// Stricter than RFC 3986, so that every recipient reads the same name:
 /// - Userinfo is an error (RFC 9110 §4.2.4). So is any byte besides letters, digits, `-`, `_` and `.`: non-ASCII names must be
 ///   A-labels, and percent-encoding is not allowed.
-/// - `2130706433`, `0x7f.1` and `0177.0.0.1` count as names here; `IPAddress.init(asLookedUp:)` gives the address that a name lookup
+/// - `2130706433`, `0x7f.1` and `0177.0.0.1` are treated as names here; `IPAddress.init(asLookedUp:)` gives the address that a name lookup
 ///   would make of them.
 /// - `host` excludes the final dot of a fully qualified name, so that rules and keys see one spelling.
 package struct Authority: Equatable, Sendable {

@@ -27,6 +27,6 @@ package struct BasicCredentials: Equatable, Sendable {
     }
 
     package var name: ArraySlice<UInt8> { octets[..<colon] }
-    /// May contain colons; the name cannot.
+    /// The password, which may contain colons; the name cannot.
     package var password: ArraySlice<UInt8> { octets[(colon + 1)...] }
 }

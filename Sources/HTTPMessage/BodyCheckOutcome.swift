@@ -1,16 +1,17 @@
-/// The result of a body check. Trivial, because it is part of a command's response. The exchange decides how to handle it.
+/// The result of a body check. A trivial type (no reference counts), because an exchange's events contain it. The exchange decides how to
+/// handle it.
 package enum BodyCheckOutcome: Equatable, Sendable {
     case passed
     case malformedJSON(JSONFault)
     case malformedXML
     case malformedPropertyList
-    /// Not an image of a known kind, or not the kind that its media type names.
+    /// The body is not an image of a known kind, or not of the kind that its media type names.
     case malformedImage
     /// An image whose header states more width, height or pixels than the limit (T35).
     case imageTooLarge
-    /// The body matches none of several kinds; the faults are those of each kind.
+    /// The body matches none of several kinds; the faults of each kind are given.
     case noneAccepts(ValidationFaults)
-    /// The body's content coding does not decode: a bad check value, a cut stream, bytes after the end.
+    /// The body's content coding does not decode: a bad check value, a truncated stream, bytes after the end.
     case malformedCoding
     /// A content coding that Larder cannot decode, or too many nested codings.
     case unsupportedCoding
@@ -56,7 +57,7 @@ package struct JSONFault: Error, Equatable, Sendable {
     }
 
     package let reason: Reason
-    /// In bytes of the decoded body, from 0; the body's length for `unexpectedEnd`.
+    /// The position in the decoded body, in bytes from 0; for `unexpectedEnd`, the body's length.
     package let offset: UInt64
 
     package init(_ reason: Reason, at offset: UInt64) {

@@ -1,4 +1,4 @@
-/// The kinds a body may be required to have; matching one of them is enough.
+/// The kinds of content that a rule may require. A body must be of one of the kinds.
 package struct BodyKinds: OptionSet, Sendable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -8,6 +8,6 @@ package struct BodyKinds: OptionSet, Sendable {
     package static let propertyList = BodyKinds(rawValue: 1 << 2)
     package static let image = BodyKinds(rawValue: 1 << 3)
 
-    /// In the order in which they are tried.
+    /// All kinds, in the order in which Larder tries them.
     package static let all: [BodyKinds] = [.json, .xml, .propertyList, .image]
 }

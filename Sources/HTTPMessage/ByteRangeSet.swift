@@ -24,7 +24,7 @@ package struct ByteRangeSet: Equatable, Sendable {
         }
     }
 
-    /// A field with more ranges than this counts as abuse and is ignored (RFC 9110 §14.2, §17.15).
+    /// A field with more ranges than this is treated as abuse and ignored (RFC 9110 §14.2, §17.15).
     package static let specifierLimit = 16
 
     private let specifiers: [Specifier]

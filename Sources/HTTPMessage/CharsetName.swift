@@ -15,7 +15,7 @@ package struct CharsetName: Hashable, Sendable {
         }
     }
 
-    /// The labels listed one by one, and two numbered ones, for suggestions.
+    /// All labels of the list, and one label of each numbered family, for suggestions.
     package static var labels: [String] { names.keys.sorted() + ["iso-8859-1", "windows-1252"] }
 
     /// Whether this is one of the numbered families: `iso-8859-1` to `iso-8859-16`, `windows-1250` to `windows-1258`.

@@ -27,8 +27,8 @@ package struct ConnectionOptions: Equatable, Sendable {
         }
     }
 
-    /// Whether another request may follow on the client's connection. An HTTP/1.0 client's `keep-alive` is ignored: it may come from
-    /// behind an older proxy that did not understand it (RFC 9112 §9.3).
+    /// Whether another request may follow on the client's connection. An HTTP/1.0 client's `keep-alive` is ignored, because an older proxy
+    /// that did not understand it may have forwarded it (RFC 9112 §9.3).
     package func permitsNextRequest(after version: HTTPVersion) -> Bool { !hasClose && version.isAtLeast11 }
 
     /// Whether Larder may send another request on the origin's connection after this response.

@@ -1,6 +1,6 @@
 /// The eight digits of a number, one per byte of a word; the first digit is in the lowest byte.
 ///
-/// Each step splits all groups of digits at once: eight digits cost as much as five by division, without a loop.
+/// Each step splits all groups of digits at once. Eight digits cost as much as five digits by division, and no loop is needed.
 @usableFromInline
 struct EightDigits {
     /// Each byte is from 0 to 15.

@@ -53,7 +53,7 @@ package struct EntityTag: Equatable, Sendable {
         case any
         case matches
         case doesNotMatch
-        /// Neither `*` nor a list of entity tags.
+        /// The value is malformed: it is not `*` and not a list of entity tags.
         case invalid
     }
 

@@ -1,6 +1,6 @@
 /// A field name that is a valid token (RFC 9110 §5.1), for rules and for Larder's own messages.
 package struct FieldName: Sendable {
-    /// As written; comparison is case-insensitive.
+    /// The name as written; comparison is case-insensitive.
     package let bytes: [UInt8]
     package let known: KnownField
 
@@ -12,7 +12,7 @@ package struct FieldName: Sendable {
         known = KnownField(bytes.span)
     }
 
-    /// Whether this line of `fields` has this name.
+    /// Whether `line` of `fields` has this field name.
     package func names(_ line: FieldLine, of fields: borrowing Fields) -> Bool {
         known == .other
             ? line.known == .other && fields.name(of: line).equalsIgnoringCase(bytes.span)

@@ -4,7 +4,7 @@ package struct FieldLine: Equatable, Sendable {
     @usableFromInline package var name: Extent
     @usableFromInline package var value: Extent
     @usableFromInline package var known: KnownField
-    /// The sender wants no compressor on the way to store this line (RFC 7541 §6.2.3, §7.1.3).
+    /// Whether the sender forbids compressors on the path to store this line (RFC 7541 §6.2.3, §7.1.3).
     @usableFromInline package var isNeverIndexed: Bool
 
     @inlinable

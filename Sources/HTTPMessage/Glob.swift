@@ -2,7 +2,7 @@
 package enum Glob {
     package static let star: UInt8 = 0x2A
 
-    /// Takes time proportional to the product of both lengths at worst: on a mismatch it only has to return to the last star.
+    /// In the worst case, the time is proportional to the product of the two lengths, because a mismatch returns only to the last star.
     /// - Parameter start: the number of bytes, without a star, that the caller has already compared.
     package static func matches(_ pattern: Span<UInt8>, _ text: Span<UInt8>, from start: Int = 0) -> Bool {
         var place = start

@@ -41,7 +41,7 @@ package enum HTTPDate {
 
     // MARK: The three forms
 
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`
+    /// Parses an IMF-fixdate: `Sun, 06 Nov 1994 08:49:37 GMT`.
     private static func fixdate(_ value: Span<UInt8>) -> Timestamp? {
         guard isDayName(value, at: 0), value.holds(", ", at: 3),
             let day = twoDigits(value, at: 5), value.holds(" ", at: 7),
@@ -52,7 +52,7 @@ package enum HTTPDate {
         return moment(year: century * 100 + year, month: month, day: day, secondOfDay: time)
     }
 
-    /// `Sun Nov  6 08:49:37 1994`
+    /// Parses the form of asctime: `Sun Nov  6 08:49:37 1994`.
     private static func asctime(_ value: Span<UInt8>) -> Timestamp? {
         guard isDayName(value, at: 0), value.holds(" ", at: 3),
             let month = month(value, at: 4), value.holds(" ", at: 7),
@@ -63,7 +63,7 @@ package enum HTTPDate {
         return moment(year: century * 100 + year, month: month, day: day, secondOfDay: time)
     }
 
-    /// `Sunday, 06-Nov-94 08:49:37 GMT`
+    /// Parses the form of RFC 850: `Sunday, 06-Nov-94 08:49:37 GMT`.
     private static func rfc850(_ value: Span<UInt8>, now: Timestamp) -> Timestamp? {
         let nameCount = value.count - 24
         guard isLongDayName(value, count: nameCount), value.holds(", ", at: nameCount) else { return nil }
@@ -133,7 +133,7 @@ package enum HTTPDate {
         index(in: monthNames, of: value, at: start).map { $0 + 1 }
     }
 
-    /// 00:00:00 to 23:59:60; the leap second counts as the next minute's first second.
+    /// 00:00:00 to 23:59:60. A leap second is treated as the first second of the next minute.
     private static func timeOfDay(_ value: Span<UInt8>, at start: Int) -> Int? {
         guard let hour = twoDigits(value, at: start), value[start + 2] == ASCII.colon,
             let minute = twoDigits(value, at: start + 3), value[start + 5] == ASCII.colon,

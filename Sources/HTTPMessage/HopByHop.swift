@@ -1,7 +1,7 @@
 /// The field lines of a message that apply to one connection only and are not forwarded (RFC 9110 §7.6.1).
 ///
-/// These are a fixed list, plus the fields that the `Connection` field nominates. A nomination counts only for a field that Larder does
-/// not know. Otherwise `Connection: Host, Content-Length, Cookie, Via, Cache-Control, X-Forwarded-For` would let a client strip fields
+/// These are a fixed list, plus the fields that the `Connection` field nominates. Larder obeys a nomination only for a field that Larder
+/// does not know. Otherwise `Connection: Host, Content-Length, Cookie, Via, Cache-Control, X-Forwarded-For` would let a client strip fields
 /// that the origin, the next proxy or the cache relies on (T42). RFC 9110 §7.6.1 forbids such nominations.
 ///
 ///     let hopByHop = HopByHop(of: head.fields)
@@ -9,7 +9,7 @@
 package struct HopByHop: Sendable {
     private let hasNominations: Bool
 
-    /// For fields from which `removeNominated` has already removed the nominated ones.
+    /// The value for fields from which `removeNominated` has already removed the nominated ones.
     package static let afterNominations = HopByHop(hasNominations: false)
 
     private init(hasNominations: Bool) { self.hasNominations = hasNominations }
@@ -18,7 +18,7 @@ package struct HopByHop: Sendable {
         hasNominations = ConnectionOptions(of: fields).hasNominations
     }
 
-    /// Whether this line is hop-by-hop. It must be one of the fields that this value was made from, or of their trailers.
+    /// Whether this line is hop-by-hop. The line must belong to the head that this value was made from, or to the trailers of that message.
     package func contains(_ line: FieldLine, of fields: Fields) -> Bool {
         if line.known != .other { return Self.contains(line.known) }
         return hasNominations && Self.isNominated(fields.name(of: line), by: fields)
@@ -58,7 +58,7 @@ package struct HopByHop: Sendable {
 }
 
 extension Fields {
-    /// Removes the fields that `Connection` nominates: they are for this recipient only.
+    /// Removes the fields that `Connection` nominates: these fields are for this recipient only.
     package mutating func removeNominated() {
         // A set, because there may be thousands of options and of lines.
         var nominated: Set<[UInt8]> = []

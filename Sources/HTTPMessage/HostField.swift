@@ -1,8 +1,9 @@
 extension RequestHead {
-    /// The authority in the `Host` field; `nil` if the field is missing or empty. A parsed head has at most one, well-formed.
+    /// The authority in the `Host` field; `nil` if the field is missing or empty. A parsed head has at most one Host field, which is
+    /// well-formed.
     package var hostField: Authority? {
         guard let line = fields.first(.host), !line.value.isEmpty else { return nil }
-        return try? Authority(parsing: line.value.range, in: fields.bytes.span)  // the parser rejected malformed ones
+        return try? Authority(parsing: line.value.range, in: fields.bytes.span)  // the parser rejects malformed fields
     }
 
     /// Adds the `Host` field that HTTP/1.1 requires to a request of HTTP/2 that lacks it, from its target in absolute form (RFC 9113
@@ -19,7 +20,7 @@ extension RequestHead {
 
     private static let hostName = Array("host".utf8)
 
-    /// Whether the `Host` field agrees with the target, for policies that deny requests where it does not.
+    /// Whether the `Host` field agrees with the target, for policies that deny a request if the two differ.
     ///
     /// The target alone decides what is fetched (RFC 9112 §3.2.2, T17). True if the target has no host, or the field is missing or
     /// empty.

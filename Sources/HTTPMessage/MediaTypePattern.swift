@@ -10,11 +10,11 @@ package struct MediaTypePattern: Equatable, Sendable {
         case suffix([UInt8])
     }
 
-    /// In lower case; `nil` matches any type.
+    /// The type in lower case; `nil` matches any type.
     private let type: [UInt8]?
     private let subtype: Subtype
 
-    /// - Returns: `nil` if the text has none of the forms above. A pattern has no parameters.
+    /// - Returns: `nil` if the text is not a valid pattern. A pattern has no parameters.
     package init?(_ text: String) {
         let parts = text.utf8.map(ASCII.lowercased).split(separator: ASCII.slash, omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else { return nil }

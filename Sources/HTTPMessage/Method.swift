@@ -32,7 +32,7 @@ package enum Method: UInt8, Sendable, CaseIterable {
         }
     }
 
-    /// RFC 9110 §9.2.1. An unknown method counts as unsafe.
+    /// Whether the method is safe (RFC 9110 §9.2.1). An unknown method is treated as unsafe.
     package var isSafe: Bool {
         switch self {
         case .get, .head, .options, .trace, .propfind, .report, .search, .query: true
@@ -40,6 +40,6 @@ package enum Method: UInt8, Sendable, CaseIterable {
         }
     }
 
-    /// RFC 9110 §9.2.2. An unknown method counts as not idempotent.
+    /// Whether the method is idempotent (RFC 9110 §9.2.2). An unknown method is treated as not idempotent.
     package var isIdempotent: Bool { isSafe || self == .put || self == .delete }
 }

@@ -28,7 +28,7 @@ package struct OctetBlock {
     /// The index of the first match in the block, or `nil`.
     @inlinable @inline(__always)
     static func first(_ mask: Mask) -> Int? {
-        // Not `any`: it is a function call if it is not inlined.
+        // Avoids `any`, which is a function call if it is not inlined.
         let halves = unsafeBitCast(mask, to: SIMD2<UInt64>.self)
         if halves[0] != 0 { return UInt64(littleEndian: halves[0]).trailingZeroBitCount &>> 3 }
         if halves[1] != 0 { return 8 &+ UInt64(littleEndian: halves[1]).trailingZeroBitCount &>> 3 }
@@ -71,7 +71,7 @@ extension Span<UInt8> {
         }
     }
 
-    /// Whether this is the given name, compared case-insensitively. `name` must be lower case, with only letters, digits and `-`.
+    /// Whether the span is the given name, compared case-insensitively. `name` must be lower case, with only letters, digits and `-`.
     func isToken(ignoringCaseOf name: StaticString) -> Bool {
         let count = self.count
         guard count == name.utf8CodeUnitCount else { return false }
@@ -95,8 +95,8 @@ extension Span<UInt8> {
         }
     }
 
-    /// Compares one word. Setting bit 5 turns capitals into lower case. It would also turn some control characters into characters of
-    /// such a name (CR into `-`), so bit 5 or 6 of each byte must already be set.
+    /// Compares one word. Setting bit 5 turns capitals into lower case. It would also turn some control characters into characters of a
+    /// field name (CR into `-`), so bit 5 or 6 of each byte must already be set.
     @inline(__always)
     private static func isSameToken<Word: FixedWidthInteger & UnsignedInteger>(
         _ type: Word.Type, _ buffer: UnsafeRawBufferPointer, _ expected: UnsafeRawPointer, at index: Int

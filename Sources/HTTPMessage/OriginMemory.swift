@@ -7,7 +7,7 @@ package struct OriginMemory: Sendable {
     static let lengthLimit = 256
 
     private var octets: [UInt8] = []
-    /// Its positions are relative to the target's first byte.
+    /// The parsed target; its positions are relative to the target's first byte.
     private var target = RequestTarget()
 
     package init() {}

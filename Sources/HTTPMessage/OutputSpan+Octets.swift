@@ -72,7 +72,7 @@ extension OutputSpan<UInt8> {
             let place = base + initializedCount
             var rest = digits.characters &>> UInt64(truncatingIfNeeded: (8 &- count) &* 8)
             if buffer.count &- initializedCount >= 8 {
-                // One store, whatever the count: the bytes after the last digit are unused capacity.
+                // One store is enough for any count: the bytes after the last digit are unused capacity.
                 UnsafeMutableRawPointer(place).storeBytes(of: rest.littleEndian, as: UInt64.self)
             } else {
                 for index in 0..<count {

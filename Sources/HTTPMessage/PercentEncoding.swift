@@ -32,7 +32,7 @@ package enum PercentEncoding {
         return decode(text)
     }
 
-    /// In upper case (RFC 3986 §2.1).
+    /// Appends a percent-encoded byte, with digits in upper case (RFC 3986 §2.1).
     package static func append(encoded byte: UInt8, into output: inout [UInt8]) {
         output.append(UInt8(ascii: "%"))
         output.append(Hexadecimal.digit(byte >> 4, isUppercase: true))

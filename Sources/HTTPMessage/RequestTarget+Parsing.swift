@@ -1,8 +1,8 @@
 /// Why a request target is rejected. Every case gets 400.
 package enum RequestTargetError: Error, Equatable, Sendable {
-    /// None of the four forms.
+    /// The target has none of the four forms (RFC 9112 §3.2).
     case malformed
-    /// A form that this method must not use (RFC 9112 §3.2).
+    /// The target has a form that this method must not use (RFC 9112 §3.2).
     case formNotAllowed
     case unsupportedScheme
     case authority(AuthorityFault)
@@ -25,9 +25,9 @@ package enum RequestTargetError: Error, Equatable, Sendable {
 extension RequestTarget {
     /// Parses the target of a request with this method. `range` and all resulting positions refer to `bytes`.
     ///
-    /// The host is parsed strictly (see `Authority`). Path and query are forwarded as received, so they may hold characters that
-    /// clients send in spite of RFC 3986 (`|`, `[`, UTF-8). They must not hold a blank, a control character or `#`, nor the path `\` or
-    /// an encoded NUL: another recipient might read those differently.
+    /// The host is parsed strictly (see `Authority`). Path and query are forwarded as received, so they may hold characters that clients
+    /// send in spite of RFC 3986 (`|`, `[`, UTF-8). They must not hold a blank, a control character or `#`, and the path must not hold `\`
+    /// or an encoded NUL: another recipient might read these differently.
     ///
     /// - Parameter memory: the origin of the target parsed before.
     package init(
@@ -151,8 +151,8 @@ extension RequestTarget {
 }
 
 extension Span<UInt8> {
-    /// The index of the first byte that needs a closer look in a target's path (or query), or the end: bytes that are not allowed, and
-    /// in a path also `%`, `?` and `\`. It also stops at some harmless bytes.
+    /// The index of the first byte that needs a closer look in a target's path (or query), or the end: bytes that are not allowed, and in a
+    /// path also `%`, `?` and `\`. The search also stops at some harmless bytes.
     fileprivate func firstNotable(from start: Int, isPath: Bool) -> Int {
         isPath
             ? first(

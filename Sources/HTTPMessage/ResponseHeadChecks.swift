@@ -1,8 +1,8 @@
 /// Checks of a response's head alone: its media type, then its status.
 package struct ResponseHeadChecks: Equatable, Sendable {
-    /// Empty: any status is accepted.
+    /// The accepted statuses; if empty, any status is accepted.
     package var statuses: [StatusRange] = []
-    /// Empty: any media type is accepted, and a missing one too.
+    /// The accepted media types; if empty, any media type is accepted, and a missing one too.
     package var contentTypes: [MediaTypePattern] = []
 
     package init(statuses: [StatusRange] = [], contentTypes: [MediaTypePattern] = []) {

@@ -2,7 +2,7 @@
 package struct SplitURI {
     package let origin: [UInt8]
     package let path: [UInt8]
-    /// Without the question mark.
+    /// The query without the question mark.
     package let query: [UInt8]
 
     package init(_ uri: [UInt8]) {

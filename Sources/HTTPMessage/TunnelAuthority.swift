@@ -1,11 +1,11 @@
 /// The origin of a client's tunnel that Larder intercepts: every request in the tunnel is for this origin (RFC 9110 §9.3.6, §7.4).
 package struct TunnelAuthority: Sendable {
     package let scheme: RequestTarget.Scheme
-    /// In lower case, without brackets for IPv6.
+    /// The host in lower case, without brackets for IPv6.
     package let host: [UInt8]
     package let hostKind: RequestTarget.HostKind
     package let port: UInt16
-    /// The CONNECT target is an address, and the Host field of each request in the tunnel names the host.
+    /// Whether the CONNECT target is an address, and the Host field of each request in the tunnel names the host.
     package let isNamedInside: Bool
     /// The start of a URL before its path: scheme and authority, without the scheme's default port.
     let prefix: [UInt8]
@@ -33,7 +33,7 @@ package struct TunnelAuthority: Sendable {
 
 /// Why a request in a tunnel is not for the tunnel's origin. Larder responds with 421 (RFC 9110 §15.5.20).
 package enum MisdirectedRequest: Error, Equatable, Sendable {
-    /// Its Host field or its absolute target names another origin.
+    /// The request's Host field or absolute target names another origin.
     case authority
     /// CONNECT inside a tunnel.
     case tunnelInTunnel
@@ -64,7 +64,8 @@ extension RequestHead {
         case .absolute:
             guard target.scheme == tunnel.scheme else { throw .authority }
             if !isSame(target.host, target.port, as: tunnel) {
-                // HTTP/2 has no other form (RFC 9113 §8.3.1).
+                // Every HTTP/2 request except CONNECT has an absolute target (RFC 9113 §8.3.1). In a tunnel to an address, it may name the
+                // host.
                 guard version.major == 2, tunnel.isNamedInside, target.port == tunnel.port else { throw .authority }
             }
             // If the target and the Host field name two hosts, Larder does not guess, although the target alone would be valid.

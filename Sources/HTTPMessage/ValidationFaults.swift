@@ -1,7 +1,7 @@
-/// The faults of one response's validation, in order from outermost to innermost. Trivial.
+/// The faults of one response's validation, in order from outermost to innermost. A trivial type (no reference counts).
 ///
-/// A body that does not parse is outside a status that is not accepted, which is outside a media type that is not accepted. A body
-/// whose media type is not accepted is not parsed.
+/// A fault of the body is outermost, then comes an unacceptable status, then an unacceptable media type. A body whose media type is
+/// unacceptable is not parsed.
 package struct ValidationFaults: Equatable, Sendable {
     /// The words in machine-readable errors and logs. The raw values give the order from outer to inner.
     package enum Code: UInt8, CaseIterable, Sendable {
@@ -57,7 +57,7 @@ package struct ValidationFaults: Equatable, Sendable {
     /// The maximum length of a field line that lists all faults.
     package static let lineLimit = 256
 
-    /// In order from outermost to innermost.
+    /// Calls `body` with each fault, in order from outermost to innermost.
     package func forEach(_ body: (Code) -> Void) {
         for code in Code.allCases where contains(code) { body(code) }
     }

@@ -2,11 +2,11 @@ import HTTPMessage
 
 /// Limits for checking a body.
 package struct BodyCheckLimits: Equatable, Sendable {
-    /// In bytes, for the body as received and for the output of each coding.
+    /// The maximum length in bytes, for the body as received and for the output of each coding.
     package var bodyLength: UInt64 = 8 << 20
-    /// How many times longer than the body itself its decoded form may be (T35), once it exceeds `ratioFloor`.
+    /// Maximum ratio of the decoded length to the received length (T35). It applies to decoded lengths above `ratioFloor`.
     package var ratio: UInt64 = 256
-    /// In bytes: below this length any ratio is accepted.
+    /// The decoded length, in bytes, up to which any ratio is accepted.
     package var ratioFloor: UInt64 = 1 << 20
     package var jsonDepth = JSONChecker.defaultDepthLimit
     package var image = ImageLimits()
@@ -16,7 +16,7 @@ package struct BodyCheckLimits: Equatable, Sendable {
     var codings: CodingLimits { CodingLimits(length: bodyLength, ratio: ratio, ratioFloor: ratioFloor) }
 }
 
-/// Checks whether a body is well-formed under its content codings. Created when the head is known, run off the loop.
+/// Checks whether a body is well-formed under its content codings. Created when the head is known; the check runs off the event loop.
 package struct BodyCheck: Sendable {
     package let kinds: BodyKinds
     package let codings: ContentCodings
@@ -46,8 +46,8 @@ package struct BodyCheck: Sendable {
 
     package func outcome(of body: [UInt8]) -> BodyCheckOutcome { outcome(of: CollectionOfOne(body)) }
 
-    /// The outcome for a body that is longer than the limit, from its beginning. For an image this may be a fault that the
-    /// beginning shows; otherwise the outcome is `tooLarge`.
+    /// The outcome for a body that is longer than the limit, from its beginning alone. If an image's beginning shows a fault, the outcome
+    /// is that fault; otherwise it is `tooLarge`.
     package func outcome(ofBeginning body: [UInt8]) -> BodyCheckOutcome {
         guard kinds == .image else { return .tooLarge }
         let checker = BodyChecker(self)
@@ -59,7 +59,7 @@ package struct BodyCheck: Sendable {
 
 /// Checks one body, which arrives in pieces. Confined to the thread that checks it.
 ///
-/// JSON is checked piece by piece, and nothing of it is kept. Other kinds are collected first, up to `bodyLength`.
+/// JSON is checked piece by piece, and its bytes are not kept. Other kinds are collected first, up to `bodyLength`.
 package final class BodyChecker {
     private struct Failure: Error { let outcome: BodyCheckOutcome }
 
@@ -79,7 +79,7 @@ package final class BodyChecker {
         codings = CodingChain(known, limits: check.limits.codings)
     }
 
-    /// - Returns: whether to continue; after `false` the outcome is settled.
+    /// - Returns: whether to continue; after `false` the outcome is final.
     package func consume(_ octets: Span<UInt8>) -> Bool {
         if octets.isEmpty || failure != nil { return failure == nil }
         // An empty body is not encoded, whatever Content-Encoding says.

@@ -2,16 +2,16 @@ import HTTPMessage
 
 /// Checks whether a text is strictly valid JSON (RFC 8259), in pieces as they arrive.
 ///
-/// No value is built. The checker keeps only its state: what it expects next, and one bit for each open container. Names may be
-/// repeated in an object (§4 leaves it to the receiver), a `\u` escape may be half of a surrogate pair (§8.2); a byte order
-/// mark is not part of the grammar (§8.1).
+/// No value is built. The checker keeps only its state: what it expects next, and one bit for each open container. Repeated names in
+/// an object are accepted (§4 leaves them to the receiver), and so is a `\u` escape that is half of a surrogate pair (§8.2). A byte
+/// order mark is rejected, since it is not part of the grammar (§8.1).
 package struct JSONChecker: Sendable {
     /// Maximum nesting of arrays and objects (§9 allows a limit).
     package static let defaultDepthLimit = 512
     package static let greatestDepthLimit = 1024
 
-    /// States and moves: `value`, and its two forms at the beginning of a container, lead to a string, a number, a literal or
-    /// the next container. The end of each leads to `separator` or, at the top level, to `end`.
+    /// States and moves: `value`, and its two forms at the beginning of a container, lead to a string, a number, a literal or the
+    /// next container. After each of these, the state is `separator` or, at the top level, `end`.
     private enum State: UInt8 {
         case value
         /// After `[`: a value or `]`.
@@ -73,7 +73,7 @@ package struct JSONChecker: Sendable {
         offset += UInt64(octets.count)
     }
 
-    /// Ends the text. No bytes at all are accepted, and so is a single space: some servers send one for an empty response (V6).
+    /// Ends the text. An empty text and a single space are accepted too: some servers send them for an empty response (V6).
     package mutating func finish() throws(JSONFault) {
         if let fault { throw fault }
         switch state {
@@ -220,7 +220,7 @@ package struct JSONChecker: Sendable {
         return nil
     }
 
-    /// RFC 3629 §4: rejects overlong forms, surrogates, and characters above U+10FFFF.
+    /// Begins a multibyte character. Rejects overlong forms, surrogates, and characters above U+10FFFF (RFC 3629 §4).
     private mutating func beginCharacter(_ octet: UInt8) -> JSONFault.Reason? {
         switch octet {
         case 0xC2...0xDF: left = 1
@@ -273,7 +273,7 @@ package struct JSONChecker: Sendable {
         return nil
     }
 
-    /// A number does not mark its end: the byte after it is processed again as the byte after a value.
+    /// Ends a number. The byte after the number shows that it has ended, so that byte is processed again, as the byte after a value.
     private mutating func endNumber(before octet: UInt8) -> JSONFault.Reason? {
         endValue()
         return step(octet)

@@ -12,7 +12,7 @@ struct KindCheck {
         head = check.head
     }
 
-    /// Empty content and a single space are accepted for every kind: some servers send one for an empty response (V4, V6).
+    /// Empty content and a single space are accepted for every kind: some servers send them for an empty response (V4, V6).
     func outcome(of content: [UInt8]) -> BodyCheckOutcome {
         if content.isEmpty || content == [ASCII.space] { return .passed }
         var faults = ValidationFaults()
@@ -48,7 +48,7 @@ struct KindCheck {
     private func faultOfXML(_ content: [UInt8]) -> BodyCheckOutcome? {
         guard let text = XMLText(content, of: head) else { return .malformedXML }
         do throws(XMLFault) {
-            // In UTF-8 a text is up to three times as long as in a single-byte charset.
+            // Converted to UTF-8, a text in a single-byte charset can become three times as long.
             let reader = XMLEventReader(
                 limits: XMLLimits(length: 3 * Int(clamping: min(limits.bodyLength, 1 << 40))), isUTF8: text.isUTF8)
             _ = try reader.consume(text.octets.span)
@@ -68,7 +68,7 @@ struct KindCheck {
         }
     }
 
-    /// - Parameter isWhole: whether the content is complete; if it is not, missing bytes are not a fault.
+    /// - Parameter isWhole: whether the content is complete. In incomplete content, missing bytes are not a fault.
     func fault(ofImage content: [UInt8], isWhole: Bool) -> BodyCheckOutcome? {
         do throws(ImageFault) {
             guard let info = try ImageInfo.reading(content, isWhole: isWhole, limits: limits.image) else { return nil }
@@ -78,7 +78,7 @@ struct KindCheck {
         }
     }
 
-    /// Whether the media type is an image type of another format.
+    /// Whether the Content-Type is an image type, but not a type of this format.
     private func isDeclaredOtherwise(_ kind: ImageKind) -> Bool {
         guard let type = head.contentTypes.first.map({ Array($0.utf8) }), MediaTypePattern("image/*")?.matches(type.span) == true
         else { return false }

@@ -2,7 +2,8 @@ import HTTPMessage
 
 /// Validates a whole response: its media type, then its status, then its body.
 ///
-/// A response of an unacceptable type is not parsed; one with an unacceptable status is, so that both faults are reported.
+/// A response of an unacceptable type is not parsed. A response with an unacceptable status is parsed, so that both faults are
+/// reported.
 package struct ResponseValidator: Sendable {
     package var headChecks: ResponseHeadChecks
     /// Whether the body must be well-formed JSON.

@@ -64,7 +64,7 @@ package struct BodyDecoder: Sendable {
         }
     }
 
-    /// How many of the following bytes are content, whatever their values, so that they need not be examined.
+    /// The number of following bytes that are certainly content, and need not be examined.
     package var plainCount: UInt64 {
         switch state {
         case .counting(let remaining): remaining

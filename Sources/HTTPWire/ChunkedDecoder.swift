@@ -22,7 +22,7 @@ struct ChunkedDecoder: Sendable {
 
     private let limits: ParseLimits
     private var state = State.sizeStart
-    /// The chunk's size while its digits are read, then the bytes of it that remain.
+    /// The chunk's size while its digits are read; then the number of its bytes that remain.
     private var remaining: UInt64 = 0
     private var lineLength = 0
     private var extensionsLength = 0
@@ -81,7 +81,7 @@ struct ChunkedDecoder: Sendable {
                 state = try stateBehindSize(octet)
             }
         case .beforeExtension:
-            // Blanks may precede an extension, but not replace one.
+            // Blanks after the size are valid only before an extension.
             guard octet != ASCII.cr else { throw .malformedChunkSize }
             state = try stateBehindSize(octet)
         case .extensionStart, .extensions:
@@ -153,7 +153,7 @@ struct ChunkedDecoder: Sendable {
 
     /// Takes the bytes of the section's next line, at most to its LF, and returns where it stopped.
     private mutating func readTrailers(_ input: Span<UInt8>, from start: Int) throws(BodyDecodeError) -> Int {
-        // One byte past the limit is enough for the scanner to report it.
+        // One byte past the limit is enough for the scanner to report the excess.
         let room = limits.trailerSectionLength + 1 - trailers.bytes.count
         let end = min(input.count, start + room)
         var stop = start

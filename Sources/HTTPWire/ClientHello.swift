@@ -1,8 +1,10 @@
-/// The parts of a client's first TLS message that say which server it wants (RFC 8446 §4.1.2, RFC 6066 §3).
+/// The parts of a client's first TLS message that identify the server and the protocols that the client wants (RFC 8446 §4.1.2, RFC 6066
+/// §3).
 package struct ClientHello: Equatable, Sendable {
     /// The `host_name` of `server_name` as received, not validated. `nil` if the client sends no name.
     package var serverName: [UInt8]?
-    /// Whether there is an `encrypted_client_hello`, or an encrypted server name of its drafts (ESNI). It may contain another name, or nothing at all, which looks the same (GREASE).
+    /// Whether there is an `encrypted_client_hello`, or an encrypted server name of its drafts (ESNI). The extension may contain another
+    /// name, or no name at all (GREASE); both look the same.
     package var hasEncryptedHello = false
     /// The offered application protocols; `nil` if the client sends no ALPN extension (RFC 7301).
     package var protocols: ApplicationProtocols?
@@ -11,7 +13,7 @@ package struct ClientHello: Equatable, Sendable {
 
     /// Whether the client offers HTTP/2 inside TLS.
     package var offersHTTP2: Bool { protocols?.contains(.http2) == true }
-    /// Whether the client may use HTTP/1 inside TLS: it offers it, or has no ALPN extension.
+    /// Whether the client may use HTTP/1 inside TLS: it offers HTTP/1, or sends no ALPN extension.
     package var mayMeanHTTP1: Bool { protocols.map { !$0.isDisjoint(with: [.http1, .http10]) } ?? true }
 }
 
@@ -41,9 +43,9 @@ package struct ApplicationProtocols: OptionSet, Sendable {
 
 /// Why the bytes are not a valid ClientHello. A closed list; its words appear in logs.
 package enum ClientHelloFault: Error, Equatable, Sendable {
-    /// It starts like a TLS record, but is not one that holds a valid ClientHello.
+    /// The bytes start like a TLS record, but contain no valid ClientHello.
     case malformed
-    /// Longer than `ParseLimits.clientHelloLength`.
+    /// The ClientHello is longer than `ParseLimits.clientHelloLength`.
     case tooLong
 
     package var reason: StaticString {

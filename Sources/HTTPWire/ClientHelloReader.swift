@@ -1,14 +1,14 @@
 import HTTPMessage
 
-/// Collects a client's first bytes until they are a complete ClientHello, or are not TLS. It keeps all of them, so that the caller can
-/// forward them after deciding.
+/// Collects a client's first bytes until they are a complete ClientHello, or are not TLS. The reader keeps all bytes, so that the caller
+/// can forward them after its decision.
 ///
-/// A ClientHello may span several records (RFC 8446 §5.1). Empty records, and records with data after it, are rejected.
+/// A ClientHello may span several records (RFC 8446 §5.1). Empty records, and records with data after the ClientHello, are rejected.
 package struct ClientHelloReader: Sendable {
     package enum Step: Equatable, Sendable {
         case needsMore
         case hello(ClientHello)
-        /// No server would read this as TLS. From then on the reader's limits do not apply to the bytes.
+        /// No server would read the bytes as TLS. From then on, the reader's limits do not apply.
         case notTLS
     }
 
@@ -22,7 +22,7 @@ package struct ClientHelloReader: Sendable {
 
     package init(limits: ParseLimits) { lengthLimit = limits.clientHelloLength }
 
-    /// Takes the next bytes. Do not call it again after it has thrown or returned anything but `needsMore`.
+    /// Takes the next bytes. Do not call this function again after it throws or returns a value other than `needsMore`.
     package mutating func take(_ bytes: Span<UInt8>) throws(ClientHelloFault) -> Step {
         octets.append(bytes)
         while true {
@@ -36,11 +36,11 @@ package struct ClientHelloReader: Sendable {
     }
 
     private static let headerLength = 5
-    /// RFC 8446 §5.1.
+    /// The maximum length of a record's content (RFC 8446 §5.1).
     private static let recordLengthLimit = 1 << 14
 
-    /// Whether a server could read these bytes as the start of TLS: a record of any type with a version below 16 (as Go reads them), or
-    /// the ClientHello of SSL 2. Of these, all but a handshake record of version 3 are rejected later.
+    /// Whether a server could read these bytes as the start of TLS: a record of any type with a version below 16 (as Go reads them), or the
+    /// ClientHello of SSL 2. All of these starts except a handshake record of version 3 are rejected later.
     private var beginsAsRecord: Bool {
         guard recordStart == 0, let first = octets.first else { return true }
         if Self.recordTypes.contains(first) { return octets.count < 2 || octets[1] < 16 }
@@ -53,7 +53,7 @@ package struct ClientHelloReader: Sendable {
 
     /// - Returns: `nil` if the record is incomplete.
     private func recordEnd() throws(ClientHelloFault) -> Int? {
-        // Checked before the header is complete, so that the result does not depend on how the bytes were split.
+        // The limit is checked before the header is complete, so that the result does not depend on how the bytes were split.
         if recordStart + Self.headerLength >= lengthLimit { throw .tooLong }
         guard octets.count - recordStart >= Self.headerLength else { return nil }
         let length = Int(octets[recordStart + 3]) << 8 | Int(octets[recordStart + 4])
@@ -72,7 +72,7 @@ package struct ClientHelloReader: Sendable {
         let end = 4 + (Int(message[1]) << 16 | Int(message[2]) << 8 | Int(message[3]))
         if end > lengthLimit { throw .tooLong }
         if message.count < end { return nil }
-        // The client sends nothing after it until the server has responded.
+        // The client sends nothing after the ClientHello until the server has responded.
         guard message.count == end else { throw .malformed }
         return try ClientHello(message: message.span.extracting(4..<end))
     }

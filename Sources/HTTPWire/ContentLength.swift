@@ -2,7 +2,8 @@ import HTTPMessage
 
 /// Parses `Content-Length` (RFC 9110 §8.6): digits only.
 enum ContentLength {
-    /// The number; `nil` if there is anything but digits, or the number is above `Int64.max`, the limit of Larder's counters.
+    /// The number; `nil` if the value has any byte that is not a digit, or if the number is above `Int64.max`, the limit of Larder's
+    /// counters.
     static func parse(_ digits: Span<UInt8>) -> UInt64? {
         guard !digits.isEmpty else { return nil }
         var length: UInt64 = 0
@@ -50,8 +51,8 @@ enum ContentLength {
 }
 
 extension ResponseHead {
-    /// Leaves one valid Content-Length, as HTTP/2 requires (RFC 9113 §8.1.1): removes those that are malformed or differ. A response
-    /// without content may have them in HTTP/1.1, as to HEAD.
+    /// Leaves one valid Content-Length, as HTTP/2 requires (RFC 9113 §8.1.1): removes lines that are malformed or differ. In HTTP/1.1 a
+    /// response without content, such as one to HEAD, may have such lines.
     package mutating func normalizeContentLength() {
         guard fields.contains(.contentLength), ContentLength.single(in: fields) == nil else { return }
         let combined = ContentLength.combined(in: fields)

@@ -10,7 +10,7 @@ struct FieldSectionMemory: Sendable {
     static let lengthLimit = 2048
 
     private var octets: [UInt8] = []
-    /// Their positions are relative to the section's first byte.
+    /// The positions of these lines are relative to the section's first byte.
     private var lines: [FieldLine] = []
     /// Whether the section has exactly one Host line, with a valid authority, so that it is valid after any request line.
     private(set) var holdsHost = false

@@ -4,7 +4,7 @@ import HTTPMessage
 package enum HTTP2Preface {
     package static let bytes = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 
-    /// Whether the preface begins with these bytes, or they with the preface.
+    /// Whether these bytes are the beginning of the preface, or begin with the whole preface.
     package static func begins(_ input: RawSpan) -> Bool {
         let count = min(input.byteCount, bytes.count)
         return Span<UInt8>(_bytes: input.extracting(0..<count)).equals(bytes.span.extracting(0..<count))

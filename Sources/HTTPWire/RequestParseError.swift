@@ -2,17 +2,18 @@ import HTTPMessage
 
 /// Why a request is rejected before its meaning is considered. Larder closes the connection after the response.
 package enum RequestParseError: Error, Equatable, Sendable {
-    // The request line
+    // Errors of the request line
+
     /// The bytes cannot be the start of a request: a TLS ClientHello, or noise.
     case notHTTP
     case malformedRequestLine, requestLineTooLong, tooManyEmptyLines, unsupportedVersion
     case target(RequestTargetError)
-    // The head
+    // Errors of the head
     case headTooLarge, tooManyFields
     case line(LineError)
     case missingHost, repeatedHost
     case malformedHost(AuthorityFault)
-    // The framing
+    // Errors of the framing
     case bothLengths, repeatedContentLength, malformedContentLength
     case transferEncodingInHTTP10, malformedTransferEncoding, chunkedNotFinal, unknownTransferCoding
     case contentInConnect

@@ -15,7 +15,7 @@ package struct RequestParser: Sendable {
     /// Where the request line starts, after any empty lines.
     private var headStart = 0
     private var emptyLineCount = 0
-    /// Its positions are relative to `headStart`.
+    /// The scanner's positions are relative to `headStart`.
     private var scanner = LineScanner()
 
     package init(limits: ParseLimits = ParseLimits()) {
@@ -109,7 +109,7 @@ package struct RequestParser: Sendable {
             bytes[methodEnd] == ASCII.space, bytes[versionStart - 1] == ASCII.space,
             let version = HTTPVersion(parsing: versionStart, in: bytes)
         else { throw .malformedRequestLine }
-        // Checked before the target, so that the preface of HTTP/2 gets the error for an unsupported version.
+        // The version is checked before the target, so that the preface of HTTP/2 gets the error for an unsupported version.
         guard version.major == 1 else { throw .unsupportedVersion }
         head.version = version
         head.methodName = Extent(0..<methodEnd)
@@ -153,9 +153,10 @@ package struct RequestParser: Sendable {
 
     // MARK: Host
 
-    /// RFC 9112 §3.2. With an absolute-form target the value is ignored, but there must be exactly one, well-formed.
+    /// Checks the Host field (RFC 9112 §3.2). With an absolute-form target the field's value is ignored, but there must be exactly one
+    /// field, well-formed.
     ///
-    /// Only CONNECT may omit the field, against a MUST of that section. Its target is an authority, to which a Host field adds nothing.
+    /// Only CONNECT may omit the field, although RFC 9112 §3.2 requires it. Its target is an authority, to which a Host field adds nothing.
     /// lftp sends such requests, and other proxies open the tunnel.
     /// - Returns: whether the Host line would be valid with any other request line too.
     private func checkHost(of head: RequestHead) throws(RequestParseError) -> Bool {
@@ -165,7 +166,7 @@ package struct RequestParser: Sendable {
         }
         guard head.fields.index(of: .host, from: index + 1) == nil else { throw .repeatedHost }
         let value = head.fields.lines[index].value
-        // A client sends it empty if the target has no authority. An origin-form target needs the authority from this field.
+        // A client sends an empty Host field if the target has no authority. An origin-form target needs the authority from the Host field.
         if value.isEmpty, head.target.form != .origin { return false }
         // Most clients repeat the target's authority, which is already validated.
         if case .absolute = head.target.form, head.span(of: value).isSame(as: head.span(of: Self.authority(of: head.target))) {

@@ -8,7 +8,7 @@ package enum ResponseParseError: Error, Equatable, Sendable {
     case bothLengths, conflictingContentLengths, malformedContentLength
     case transferEncodingInHTTP10, malformedTransferEncoding, chunkedNotFinal, unsupportedTransferCoding
     case unrequestedSwitchingProtocols
-    /// Thrown by the caller that counts them against `ParseLimits.informationalResponseCount`.
+    /// Thrown by the caller, which counts informational responses against `ParseLimits.informationalResponseCount`.
     case tooManyInformationalResponses
 
     package var reason: StaticString {

@@ -4,9 +4,9 @@ import HTTPMessage
 package enum TrailerField {
     package enum Permission {
         case kept
-        /// Ignored: recipients need it before the content, or it applies to one connection only.
+        /// The field is ignored: recipients need it before the content, or it applies to one connection only.
         case dropped
-        /// A trailer field that frames or routes the message: an attack, so the message is rejected.
+        /// The field frames or routes the message. In a trailer section that is an attack, so the message is rejected.
         case forbidden
     }
 

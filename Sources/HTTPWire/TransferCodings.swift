@@ -3,7 +3,7 @@ import HTTPMessage
 /// The result of a message's `Transfer-Encoding` lines (RFC 9112 §6.1). Larder supports only `chunked` alone.
 enum TransferCodings: Equatable {
     case chunked
-    /// Not a list of codings, empty, or `chunked` with a parameter.
+    /// The value is empty, is not a list of codings, or has `chunked` with a parameter.
     case malformed
     /// Another coding follows `chunked`, or `chunked` is missing: the end of the body cannot be determined.
     case chunkedNotFinal
@@ -50,7 +50,7 @@ enum TransferCodings: Equatable {
             let name = element.extracting(0..<end)
             let isChunked = name.equalsIgnoringCase("chunked")
             if end < element.count {
-                // §7.1: chunked has no parameters.
+                // RFC 9112 §7.1: chunked has no parameters.
                 let parameters = element.trimmedBounds(in: end..<element.count)
                 guard end > 0, !isChunked, element[parameters.lowerBound] == ASCII.semicolon else {
                     self = .malformed
@@ -60,7 +60,7 @@ enum TransferCodings: Equatable {
             self = isChunked ? .chunked : Self.isRegistered(name) ? .registered : .unknown
         }
 
-        /// The registry of RFC 9112 §7.3, and `identity` of RFC 2616.
+        /// The codings in the registry of RFC 9112 §7.3, and `identity` of RFC 2616.
         private static func isRegistered(_ name: Span<UInt8>) -> Bool {
             name.equalsIgnoringCase("gzip") || name.equalsIgnoringCase("x-gzip") || name.equalsIgnoringCase("deflate")
                 || name.equalsIgnoringCase("compress") || name.equalsIgnoringCase("x-compress")

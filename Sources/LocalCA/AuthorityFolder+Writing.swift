@@ -22,7 +22,7 @@ extension AuthorityFolder {
             guard !exists("\(path)/next") else {
                 throw AuthorityFolderError("a rotation is in progress; `larder ca rotate --finish` completes it")
             }
-            // The next key must not be stored unencrypted just because an option was forgotten.
+            // If the current key is encrypted, the next one must be too: the user may only have forgotten the option.
             if passphrase == nil, try isLocked(.current, passphrase: nil) {
                 throw AuthorityFolderError(
                     "\(keyPath(.current)) is encrypted; give the passphrase of the next key with `--passphrase-file`")
@@ -38,9 +38,9 @@ extension AuthorityFolder {
             guard roots.all.contains(where: { $0.seat == .next }) else {
                 throw AuthorityFolderError("no rotation is in progress")
             }
-            // A missing or damaged key would make the CA unusable.
+            // The next root's key is checked first: if it is missing or damaged, the CA would be unusable.
             _ = try isLocked(.next, passphrase: nil)
-            // There is none if an earlier attempt was interrupted after the former root was moved.
+            // There is no current root if an earlier attempt was interrupted after that root was moved.
             let former = roots.all.first { $0.seat == .current }?.certificate
             if let former {
                 try makeFolder(formerPath)
@@ -55,8 +55,8 @@ extension AuthorityFolder {
         }
     }
 
-    /// Serializes writers; the second reads what the first has written. First removes what an interrupted run left, with a key that was
-    /// being deleted or whose creation was not reported.
+    /// Changes the folder under a lock, so that each writer reads what the previous one has written. First deletes the keys that an
+    /// interrupted run left: a key that was being deleted, or a new key that was not reported.
     private func changing(_ change: () throws(AuthorityFolderError) -> Void) throws(AuthorityFolderError) {
         guard exists(path) else { throw .missing(path) }
         try check(path, isFolder: true)
@@ -84,7 +84,7 @@ extension AuthorityFolder {
         let hidden = hidden(seat.rawValue)
         guard mkdir(hidden, 0o700) == 0 else { throw .system(hidden) }
         do throws(AuthorityFolderError) {
-            // Independent of the umask.
+            // `chmod` sets the mode regardless of the umask.
             guard chmod(hidden, 0o700) == 0 else { throw .system(hidden) }
             let key: String
             do throws(AuthorityFault) {
@@ -95,10 +95,10 @@ extension AuthorityFolder {
             try write(key, to: "\(hidden)/root.key")
             try write(authority.rootText, to: "\(hidden)/root.pem")
             if let day { try write("\(day)\n", to: "\(hidden)/from") }
-            // Fails if another root was stored meanwhile: its folder is not empty.
+            // This fails if another root was stored meanwhile, because the folder of that root is not empty.
             guard rename(hidden, "\(path)/\(seat.rawValue)") == 0 else { throw .system("\(path)/\(seat.rawValue)") }
         } catch {
-            try? delete(hidden)  // report the first error
+            try? delete(hidden)  // only the first error is reported
             throw error
         }
     }

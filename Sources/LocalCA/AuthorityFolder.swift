@@ -58,12 +58,12 @@ package struct AuthorityFolder {
     package func roots(at now: POSIXTime, asRoot: Bool = false) throws(AuthorityFolderError) -> Roots {
         guard exists(path) else { throw .missing(path) }
         try check(path, isFolder: true, asRoot: asRoot)
-        // At one point during the end of a rotation, only the next root exists.
+        // For a moment at the end of a rotation, only the next root exists.
         let seats = [OriginSlot.current, .next].filter { exists("\(path)/\($0.rawValue)") }
         var seated: [Seated] = []
         for seat in seats {
             try check("\(path)/\(seat.rawValue)", isFolder: true, asRoot: asRoot)
-            // No command proceeds with a key that other users may have read. A missing key is not an error of the certificate.
+            // No command proceeds with a key that other users may have read. A missing key is no error here: only certificates are read.
             if exists(keyPath(seat)) { try check(keyPath(seat), isFolder: false, asRoot: asRoot) }
             seated.append(Seated(seat: seat, certificate: try certificate(at: rootPath(seat), asRoot: asRoot)))
         }
@@ -87,8 +87,8 @@ package struct AuthorityFolder {
         }
     }
 
-    /// The readable certificates that may be in trust stores. Removing a certificate needs only the certificate itself; in particular, it
-    /// does not matter whether other users could read the key.
+    /// The readable certificates that may be in trust stores. Removing a certificate needs only the certificate itself; it does not matter
+    /// if other users could read the key.
     package func removable(formerOnly: Bool) throws(AuthorityFolderError) -> (
         certificates: [Certificate], faults: [AuthorityFolderError]
     ) {
@@ -113,7 +113,7 @@ package struct AuthorityFolder {
                 faults.append(AuthorityFolderError("\(formerPath): \(error.reason)"))
             }
         }
-        // An interrupted rotation may have left one in both places.
+        // After an interrupted rotation, a certificate may be in `former` and also be a present root.
         let former = readable(formerFiles).filter { !seated.contains($0) }
         if seated.isEmpty, former.isEmpty, faults.isEmpty { throw .missing(path) }
         return (formerOnly ? former : seated + former, faults)
@@ -141,7 +141,7 @@ package struct AuthorityFolder {
     private func turn(asRoot: Bool) throws(AuthorityFolderError) -> CalendarDay {
         let text = try String(decoding: octets(at: turnPath, atMost: 64, asRoot: asRoot), as: UTF8.self)
         guard let day = CalendarDay(text.trimmingCharacters(in: .newlines)) else {
-            throw AuthorityFolderError("\(turnPath) is not a date like 2027-01-31")
+            throw AuthorityFolderError("\(turnPath) does not contain a date such as 2027-01-31")
         }
         return day
     }
@@ -181,7 +181,7 @@ package struct AuthorityFolder {
         return lstat(place, &facts) == 0
     }
 
-    /// T27. Rejects symbolic links too: another user may control their target.
+    /// Checks the owner and the permissions (T27). Rejects symbolic links too: another user may control their target.
     func check(_ place: String, isFolder: Bool, asRoot: Bool = false) throws(AuthorityFolderError) {
         var facts = stat()
         guard lstat(place, &facts) == 0 else { throw .system(place) }
@@ -193,7 +193,7 @@ package struct AuthorityFolder {
         }
         guard facts.st_mode & 0o077 == 0 else {
             throw AuthorityFolderError(
-                "\(place): other users have access to it; `chmod \(isFolder ? "700" : "600")` it, and create another root if they may have read the key"
+                "\(place): other users can access this \(isFolder ? "folder" : "file"); restrict it with `chmod \(isFolder ? "700" : "600")`, and create another root if they may have read the key"
             )
         }
     }

@@ -4,7 +4,7 @@ import Foundation
 /// Why a CA's folder cannot be used, for "larder: …". The text reveals nothing of a key's content.
 package struct AuthorityFolderError: Error, Equatable {
     package let reason: String
-    /// The key is encrypted, and no other problem is known.
+    /// Whether the key is encrypted, no passphrase was given, and no other problem is known.
     let isPassphraseMissing: Bool
 
     package init(_ reason: String) {
@@ -21,7 +21,7 @@ package struct AuthorityFolderError: Error, Equatable {
     }
 
     /// - Parameters:
-    ///   - root, key: the files.
+    ///   - root, key: the paths of the root's and the key's file.
     init(_ fault: AuthorityFault, root: String, key: String) {
         isPassphraseMissing = fault == .passphraseMissing
         reason =
@@ -32,9 +32,9 @@ package struct AuthorityFolderError: Error, Equatable {
             case .passphraseWrong: "\(key): the passphrase is wrong, or the file is damaged"
             case .keyOfAnother: "\(key) does not belong to \(root)"
             case .notP256: "\(key) is not a P-256 key"
-            case .notAnAuthority: "\(root) is not a CA certificate, or has no dates"
+            case .notAnAuthority: "\(root) is not a CA certificate, or its validity dates are unreadable"
             case .noKeyIdentifier: "\(root) has no subject key identifier"
-            case .unknownConstraint: "\(root) has name constraints that Larder does not write"
+            case .unknownConstraint: "\(root) has name constraints that were not written by Larder"
             case .cryptographyFailed: "OpenSSL failed"
             }
     }

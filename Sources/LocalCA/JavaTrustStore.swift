@@ -7,14 +7,14 @@ package struct JavaTrustStore: TrustStore {
     private let file: String
     private let tool: Tool?
 
-    /// A `*` matches any one folder name.
+    /// Where Java installations keep `cacerts`; a `*` matches any one folder name.
     private static let places = [
         "/etc/ssl/certs/java/cacerts", "/etc/pki/java/cacerts", "/usr/lib/jvm/*/lib/security/cacerts",
         "/usr/lib/jvm/*/jre/lib/security/cacerts",
     ]
 
     package static func all(in root: SystemRoot, environment: [String: String]) -> [JavaTrustStore] {
-        // A variable refers to the running system only.
+        // `JAVA_HOME` is used only for the running system.
         let home = root.isRunning ? environment["JAVA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } : nil
         let own = home.map { ["\($0)/lib/security/cacerts", "\($0)/jre/lib/security/cacerts"] } ?? []
         let homeTool = home.map { "\($0)/bin/keytool" }.flatMap { access($0, X_OK) == 0 ? Tool(path: $0, in: environment) : nil }
@@ -36,7 +36,7 @@ package struct JavaTrustStore: TrustStore {
             if holders.contains(where: { Self.isOurs($0, entry) }) { return .ours }
             if !holders.isEmpty { return .others }
             return aliases.contains { Self.isOurs($0.alias, entry) }
-                ? .unclear("\(entry.name) is a different certificate") : .absent
+                ? .unclear("the alias \(entry.name) belongs to a different certificate") : .absent
         } catch {
             return .unclear(error.reason)
         }
@@ -85,7 +85,8 @@ package struct JavaTrustStore: TrustStore {
         return outcome.output
     }
 
-    /// In English, since the output is parsed. The password is Java's default for a file without secrets.
+    /// The arguments for `keytool`. Its output must be in English, because it is parsed. The password is Java's default for a file without
+    /// secrets.
     private static func words(_ words: [String], _ file: String) -> [String] {
         ["-J-Duser.language=en"] + words + ["-keystore", file, "-storepass", "changeit"]
     }

@@ -7,7 +7,7 @@ package struct NSSTrustStore: TrustStore {
     private let folder: String
     private let tool: Tool?
 
-    /// In a user's home folder; a `*` matches any one folder name.
+    /// The places of databases in a user's home folder; a `*` matches any one folder name.
     private static let places = [
         ".pki/nssdb", ".local/share/pki/nssdb", "snap/chromium/*/.pki/nssdb", ".mozilla/firefox/*", ".config/mozilla/firefox/*",
         "snap/firefox/common/.mozilla/firefox/*",
@@ -27,7 +27,7 @@ package struct NSSTrustStore: TrustStore {
 
     package var obstacle: TrustStoreObstacle? {
         var facts = stat()
-        // Root would leave files that the owner cannot write.
+        // Another user's database is not changed, even by root, who would leave files that the owner cannot write.
         guard stat("\(folder)/\(Self.database)", &facts) == 0, facts.st_uid == geteuid() else { return .belongsToAnother }
         return tool == nil ? .lacks(tool: "certutil", package: "libnss3-tools") : nil
     }
@@ -40,9 +40,11 @@ package struct NSSTrustStore: TrustStore {
         for item in listed where has(entry, under: item.nickname, tool) {
             if item.nickname == entry.name { return item.isBelieved ? .ours : .halfway }
             if item.isBelieved { return .others }
-            return .othersUnbelieved("the database contains it as \(item.nickname), but does not trust it for servers")
+            return .othersUnbelieved(
+                "the database contains the root certificate as \(item.nickname), but does not trust it for servers")
         }
-        return listed.contains { $0.nickname == entry.name } ? .unclear("\(entry.name) is a different certificate") : .absent
+        return listed.contains { $0.nickname == entry.name }
+            ? .unclear("the nickname \(entry.name) belongs to a different certificate") : .absent
     }
 
     package func plan(_ entry: RootEntry, isAdded: Bool) -> String {
@@ -74,7 +76,7 @@ package struct NSSTrustStore: TrustStore {
         return shown.code == 0 && Certificate.reading(pem: shown.output)?.contains(entry.certificate) == true
     }
 
-    /// Parses lines like `larder-0123456789abcdef          C,,`, in which a `C` before the first comma means that it is trusted for
+    /// Parses lines like `larder-0123456789abcdef C,,`, in which a `C` before the first comma means that the certificate is trusted for
     /// servers.
     package static func listed(in list: String) -> [(nickname: String, isBelieved: Bool)] {
         list.split(whereSeparator: \.isNewline).compactMap { line in

@@ -9,7 +9,7 @@ package enum PassphraseFile {
             let octets = try LocalFile.secretBytes(at: path, atMost: 4096)
             let line = Array(octets.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") })
             guard lengthRange.contains(line.count) else {
-                throw LocalFile.Unreadable(reason: "its first line must have 1 to 1024 bytes")
+                throw LocalFile.Unreadable(reason: "the first line must have 1 to 1024 bytes")
             }
             return line
         } catch {

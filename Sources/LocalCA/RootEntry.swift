@@ -12,21 +12,21 @@ package struct RootEntry: Sendable {
     /// `larder-` and the first 16 digits of the fingerprint. Before an entry with this name is changed, the whole certificate is compared.
     package var name: String { "larder-" + Hexadecimal.encode(certificate.digest.octets).prefix(16) }
 
-    /// In the form of browsers and keytool: `AB:CD:…`.
+    /// The SHA-256 fingerprint in the form of browsers and keytool: `AB:CD:…`.
     package var fingerprint: String {
         certificate.digest.octets.map { Hexadecimal.encode(CollectionOfOne($0), isUppercase: true) }.joined(separator: ":")
     }
 
-    /// Constraints that Larder cannot read count too.
+    /// Whether the root has name constraints. This includes constraints that Larder cannot read.
     package var isConstrained: Bool {
         do throws(CertificateAuthority.AuthorityFault) {
             return try NameConstraint.read(of: certificate) != nil
         } catch { return true }
     }
 
-    /// RFC 5280 §6.1.1 leaves it to the verifier whether to apply a trust anchor's own constraints.
+    /// Programs may ignore the constraints of a trust anchor: RFC 5280 §6.1.1 lets the verifier decide.
     package static let javaLimit =
-        "Java ignores name constraints of root certificates: anyone with the key can impersonate any host to Java programs"
+        "Java ignores name constraints of root certificates: anyone with the key of Larder's CA can impersonate any host to Java programs"
 
     /// Whether the text has this certificate and no other.
     static func isOnly(_ certificate: Certificate, in text: [UInt8]) -> Bool {

@@ -1,19 +1,19 @@
 import Foundation
 
-/// The root folder: that of the running system, or a tree that no path leaves.
+/// The root folder of the running system, or of another tree. No path or link in a tree leads out of it.
 package struct SystemRoot {
     package static let running = SystemRoot(path: "")
-    /// The limit of Linux (path_resolution(7)).
+    /// The most symbolic links that Linux follows in one path (path_resolution(7)).
     static let linkLimit = 40
 
-    /// Empty for the running system.
+    /// The path of the tree; empty for the running system.
     let path: String
 
     package init(path: String) { self.path = path }
 
     package var isRunning: Bool { path.isEmpty }
 
-    /// Resolves all symbolic links as a process in the tree would: `/` is the tree's, and nothing is above it.
+    /// Resolves all symbolic links like a process whose `/` is the tree's root.
     /// - Parameter place: the path in the tree. Missing parts stay unchanged.
     /// - Returns: `nil` if there are too many links.
     package func resolved(_ place: String) -> String? {
@@ -26,7 +26,7 @@ package struct SystemRoot {
             case "..": _ = walked.popLast()
             default:
                 let here = "\(path)/\((walked + [part]).joined(separator: "/"))"
-                guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: here) else {  // not a link
+                guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: here) else {  // it is not a link
                     walked.append(part)
                     continue
                 }
@@ -51,7 +51,7 @@ package struct SystemRoot {
             found = found.flatMap { folder -> [String] in
                 if part != "*" { return ["\(folder)/\(part)"] }
                 guard let place = resolved(folder) else { return [] }
-                let names = (try? FileManager.default.contentsOfDirectory(atPath: place)) ?? []  // unreadable: none
+                let names = (try? FileManager.default.contentsOfDirectory(atPath: place)) ?? []  // empty if unreadable
                 return names.sorted().map { "\(folder)/\($0)" }
             }
         }

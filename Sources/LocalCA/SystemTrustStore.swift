@@ -5,9 +5,9 @@ import ServerTrust
 /// The system's trust store: a folder for the administrator's certificates, and a tool that makes the bundle from it.
 package struct SystemTrustStore: TrustStore {
     package enum Layout: CaseIterable {
-        /// Debian, Ubuntu, Alpine.
+        /// The layout of Debian, Ubuntu and Alpine.
         case debian
-        /// Fedora and related distributions.
+        /// The layout of Fedora and related distributions.
         case fedora
 
         package var folder: String {
@@ -17,7 +17,7 @@ package struct SystemTrustStore: TrustStore {
             }
         }
 
-        /// The other folder that the tool reads.
+        /// The folder of the distribution's certificates, which the tool also reads.
         var packaged: String {
             switch self {
             case .debian: "/usr/share/ca-certificates"
@@ -74,21 +74,23 @@ package struct SystemTrustStore: TrustStore {
         let isInBundle = isInBundle(entry)
         if FileManager.default.fileExists(atPath: file) {
             let octets = (try? LocalFile.bytes(at: file, atMost: AuthorityFolder.certificateLimit)) ?? []
-            guard RootEntry.isOnly(entry.certificate, in: octets) else { return .unclear("\(file) is a different certificate") }
+            guard RootEntry.isOnly(entry.certificate, in: octets) else {
+                return .unclear("\(file) contains a different certificate")
+            }
             return isInBundle ? .ours : .halfway
         }
         if !isInBundle { return .absent }
         return isOthers(entry) ? .others : .halfway
     }
 
-    /// Whether a file other than Larder's contains it.
+    /// Whether a file other than Larder's contains the certificate.
     private func isOthers(_ entry: RootEntry) -> Bool {
         for folder in [folder, place(layout.packaged)] {
             let names = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
             for name in names {
                 let file = "\(folder)/\(name)"
                 if file == self.file(of: entry) { continue }
-                let octets = (try? LocalFile.bytes(at: file, atMost: Self.bundleLimit)) ?? []  // others' files
+                let octets = (try? LocalFile.bytes(at: file, atMost: Self.bundleLimit)) ?? []  // empty if unreadable
                 if Certificate.reading(pem: octets)?.contains(entry.certificate) == true { return true }
             }
         }
@@ -102,7 +104,7 @@ package struct SystemTrustStore: TrustStore {
     package func add(_ entries: [RootEntry]) throws(TrustStoreError) {
         var written: [RootEntry] = []
         do throws(TrustStoreError) {
-            // An existing file has the same content, but the tool did not add it to the bundle.
+            // An existing file is kept: it has the same content, but the tool did not add it to the bundle.
             for entry in entries where !FileManager.default.fileExists(atPath: file(of: entry)) {
                 try write(entry)
                 written.append(entry)
@@ -112,9 +114,9 @@ package struct SystemTrustStore: TrustStore {
                 throw TrustStoreError("\(layout.program) did not add the root certificate to \(bundle)")
             }
         } catch {
-            // Restore the former state.
+            // The files written by this call are removed again.
             for entry in written { unlink(file(of: entry)) }
-            if !written.isEmpty { try? update(isRemoval: true) }  // report the first error
+            if !written.isEmpty { try? update(isRemoval: true) }  // only the first error is reported
             throw error
         }
     }
@@ -125,7 +127,7 @@ package struct SystemTrustStore: TrustStore {
         } catch {
             throw TrustStoreError("cannot write \(file(of: entry)): \(error.reason)")
         }
-        // Independent of the umask: all users may read it, and it contains no secret.
+        // The mode does not depend on the umask: all users may read the file, which contains no secret.
         _ = chmod(file(of: entry), 0o644)
     }
 
@@ -142,8 +144,8 @@ package struct SystemTrustStore: TrustStore {
             }
             try update(isRemoval: true)
         } catch {
-            // Without this, the bundle would contain the certificate, but its file would be missing.
-            for entry in deleted { try? write(entry) }  // report the first error
+            // The files are restored: otherwise the bundle would contain certificates without a file.
+            for entry in deleted { try? write(entry) }  // only the first error is reported
             throw error
         }
         for entry in entries where isInBundle(entry) && !isOthers(entry) {
@@ -161,7 +163,7 @@ package struct SystemTrustStore: TrustStore {
     }
 
     private var updating: Tool? {
-        // Fedora's tool works only on its own system.
+        // Fedora's tool works only on the system that it runs in, so another tree needs `chroot`.
         Tool(layout == .fedora && !root.isRunning ? "chroot" : layout.program, in: environment)
     }
 
@@ -175,10 +177,10 @@ package struct SystemTrustStore: TrustStore {
         switch layout {
         case .fedora: return root.isRunning ? ["extract"] : [root.path, layout.program, "extract"]
         case .debian:
-            // Without this option, links to removed certificates stay.
+            // Without `--fresh`, links to removed certificates stay.
             let fresh = isRemoval ? ["--fresh"] : []
             if root.isRunning { return fresh }
-            // An image's programs must not run here: a hooks folder that does not exist disables hooks.
+            // The programs of an image must not run on this system. A hooks folder that does not exist disables them.
             return fresh + [
                 "--certsconf", place("/etc/ca-certificates.conf"), "--certsdir", place(layout.packaged), "--localcertsdir",
                 folder,

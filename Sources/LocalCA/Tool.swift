@@ -4,9 +4,9 @@ import Foundation
 package struct Tool: Sendable {
     package struct Outcome {
         let code: Int32
-        /// Its standard output.
+        /// The tool's standard output.
         package let output: [UInt8]
-        /// Its standard error.
+        /// The tool's standard error.
         package let talk: [UInt8]
         /// The last line on standard error, else on standard output.
         let lastWord: String
@@ -18,7 +18,7 @@ package struct Tool: Sendable {
     package let path: String
     private let environment: [String: String]
 
-    /// - Returns: `nil` if it is not installed. Also searches the administrator's folders, which `PATH` may not include.
+    /// - Returns: `nil` if the tool is not installed. Also searches the administrator's folders, which `PATH` may not include.
     package init?(_ name: String, in environment: [String: String]) {
         let folders = (environment["PATH"] ?? "").split(separator: ":").map(String.init) + ["/usr/sbin", "/sbin"]
         let places: [String] = folders.filter { $0.hasPrefix("/") }.map { "\($0)/\(name)" }
@@ -39,7 +39,7 @@ package struct Tool: Sendable {
         process.arguments = arguments
         process.environment = environment
         process.standardInput = FileHandle.nullDevice
-        // Files instead of pipes: two pipes that are read one after the other could fill up.
+        // Output goes to files instead of pipes: of two pipes that are read one after the other, the second could fill up.
         guard let output = Self.nameless(), let talk = Self.nameless() else {
             return Outcome(code: 127, output: [], talk: [], lastWord: "cannot be started: there is no space for its output")
         }
@@ -70,7 +70,7 @@ package struct Tool: Sendable {
 
     private static func octets(of handle: FileHandle) -> [UInt8] {
         lseek(handle.fileDescriptor, 0, SEEK_SET)
-        return Array((try? handle.read(upToCount: outputLimit)) ?? Data())  // unreadable output is not repeated
+        return Array((try? handle.read(upToCount: outputLimit)) ?? Data())  // empty if unreadable
     }
 
     private static func lastLine(_ octets: [UInt8]) -> String? {

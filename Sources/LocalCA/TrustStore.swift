@@ -1,14 +1,14 @@
 /// A store of trusted certificates that programs use.
 package protocol TrustStore {
     var kind: TrustStoreKind { get }
-    /// For users.
+    /// The name of the store, for users.
     var title: String { get }
-    /// Why this process cannot change it; `nil` if it can.
+    /// Why this process cannot change the store; `nil` if it can.
     var obstacle: TrustStoreObstacle? { get }
     func presence(of entry: RootEntry) -> TrustStorePresence
-    /// What adding or removing will do, for the confirmation.
+    /// A description of the planned change, for the confirmation.
     func plan(_ entry: RootEntry, isAdded: Bool) -> String
-    /// Adds all at once, since some stores take seconds for any change.
+    /// Adds all entries at once, because some stores take seconds for each change.
     func add(_ entries: [RootEntry]) throws(TrustStoreError)
     func remove(_ entries: [RootEntry]) throws(TrustStoreError)
 }
@@ -18,25 +18,25 @@ package enum TrustStoreKind: String, CaseIterable {
 }
 
 package enum TrustStoreObstacle: Equatable {
-    /// Only root may change it.
+    /// Only root may change the store.
     case needsRoot
     case belongsToAnother
-    /// The tool that changes it is not installed.
+    /// The tool that changes the store is not installed.
     case lacks(tool: String, package: String)
 }
 
 package enum TrustStorePresence: Equatable {
     case absent
-    /// It is there under Larder's name.
+    /// The store contains the root under Larder's name.
     case ours
-    /// Others have put it there: Larder leaves it unchanged.
+    /// An entry that Larder did not add contains the root. Larder leaves this entry unchanged.
     case others
-    /// It is Larder's, but missing in one of its places, for example after an interrupted run, or still in a place that it must be removed
-    /// from.
+    /// Larder's entry is missing in one of its places, or is still in a place that it must be removed from, for example after an
+    /// interrupted run.
     case halfway
-    /// Others have put it there, but it is not trusted.
+    /// An entry that Larder did not add contains the root, but the store does not trust it.
     case othersUnbelieved(String)
-    /// Another certificate has Larder's name, or the store cannot be read.
+    /// Another certificate has the root's name, or the store cannot be read.
     case unclear(String)
 }
 

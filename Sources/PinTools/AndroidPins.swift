@@ -5,7 +5,7 @@ import TextCoding
 
 /// Android's network security configuration: `<domain-config>` with `<domain>` and `<pin-set>`.
 ///
-/// From its `expiration` on, nothing is pinned.
+/// From the date in `expiration` on, the pins are not enforced.
 enum AndroidPins {
     static func written(_ hosts: [PinnedHost]) -> String {
         var text = "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<network-security-config>\n"
@@ -20,7 +20,7 @@ enum AndroidPins {
         return text + "</network-security-config>\n"
     }
 
-    /// Reads the domains of every `<domain-config>` with pins, its own or inherited.
+    /// Reads the domains of every `<domain-config>` that has pins of its own or inherits pins.
     static func read(_ text: String, notes: inout [String]) throws(PinFormatError) -> [PinnedHost] {
         guard let root = MarkupElement(text), root.name == "network-security-config" else {
             throw PinFormatError("this is not a <network-security-config>")

@@ -13,9 +13,9 @@ package struct ChainLog {
         let subject: String
     }
 
-    /// A chain and when it was seen, with the log's times.
+    /// A chain, how often it was seen, and when it was first and last seen, by the log's times.
     package struct Sighting {
-        /// The server's certificate first.
+        /// The certificates of the chain, the server's first.
         let chain: [Link]
         fileprivate(set) var count: Int
         fileprivate(set) var first: String
@@ -32,9 +32,9 @@ package struct ChainLog {
         }
     }
 
-    /// In the order of first sighting.
+    /// The chains of each server, in the order in which they were first seen.
     package private(set) var sightings: [Server: [Sighting]] = [:]
-    /// Messages about the file.
+    /// Messages about the log file.
     package private(set) var notes: [String] = []
     /// Chains that were omitted because of the limits on servers, or on chains per server.
     private var unlistedCount = 0
@@ -44,7 +44,7 @@ package struct ChainLog {
     static let lineLimit = 128 * 1024
     static let serverLimit = 10_000
     static let chainLimit = 16
-    /// How many unreadable lines are reported by number; further ones are counted.
+    /// How many unreadable lines are reported with their line numbers; further lines are only counted.
     static let noteLimit = 10
 
     package struct Unusable: Error { package let reason: String }
@@ -87,7 +87,7 @@ package struct ChainLog {
 
     private static func holdsChain(_ octets: [UInt8]) -> Bool { Data(octets).range(of: mark) != nil }
 
-    /// No peer can insert this: quotes in its texts are escaped.
+    /// The text that marks a line with a handshake. No peer can insert this text, because quotes in logged texts are escaped.
     private static let mark = Data("\"tls\":{".utf8)
 
     private mutating func note(_ told: ParsedChain) {
@@ -117,7 +117,9 @@ package struct ChainLog {
             let are =
                 unlistedCount == 1
                 ? "handshake with another server or chain is" : "handshakes with other servers or chains are"
-            notes.append("\(unlistedCount) \(are) left out: the limit is reached")
+            notes.append(
+                "\(unlistedCount) \(are) left out: Larder lists at most \(Self.serverLimit) servers, and \(Self.chainLimit) chains per server"
+            )
         }
     }
 }
@@ -144,7 +146,7 @@ private struct ParsedChain {
         let tls: TLS
     }
 
-    /// - Returns: `nil` if Larder would not write such a line.
+    /// - Returns: `nil` if the line cannot be one of Larder's.
     init?(_ octets: [UInt8]) {
         guard let line = try? JSONDecoder().decode(Line.self, from: Data(octets)),
             let named = NamedServer(argument: line.tls.host), let port = named.port, Self.isTime(line.ts),

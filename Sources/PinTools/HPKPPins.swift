@@ -17,8 +17,8 @@ enum HPKPPins {
         }.joined()
     }
 
-    /// - Parameter host: the host of a file with a single field, in which all `#` lines are then comments. If it is `nil`, a field is for
-    ///   the host on the `#` line before it.
+    /// - Parameter host: the host of the file's only field; all `#` lines are then comments. If `nil`, the `#` line before a field names
+    ///   the field's host.
     static func read(_ text: String, host: String?, notes: inout [String]) throws(PinFormatError) -> [PinnedHost] {
         var hosts: [PinnedHost] = []
         var names = [host].compactMap { $0 }
@@ -61,7 +61,7 @@ enum HPKPPins {
                 guard pinned.breadth != .below else { throw PinFormatError("`\(printable(name))` is not a host") }
                 pinned.breadth = .itselfAndBelow
             case "max-age":
-                // RFC 7469 §2.1.2: zero removes the pins. Any other lifetime counts from each response.
+                // A lifetime of zero removes the pins (RFC 7469 §2.1.2). Any other lifetime begins again with each response.
                 let digits = parts.last?.filter { $0 != "\"" } ?? ""
                 guard let lifetime = UInt64(digits) else { throw PinFormatError("the max-age of \(name) is not a number") }
                 if lifetime == 0 { throw PinFormatError("the pins of \(name) are removed (max-age=0)") }

@@ -88,7 +88,7 @@ enum JSONPins {
             let hosts = try decoder.decode([String: [Names]].self, from: data)["hosts"] ?? []
             names = [(nil, try decoder.decode(Names.self, from: data))] + zip(document.hosts.map(\.host), hosts).map { ($0, $1) }
         } catch {
-            throw PinFormatError("this is not JSON as `larder pins export --format json` writes it")
+            throw PinFormatError("the file is not JSON in the format of `larder pins export --format json`")
         }
         for (host, names) in names {
             let known =

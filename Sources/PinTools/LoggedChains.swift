@@ -6,13 +6,13 @@ import TextCoding
 /// A server's chains in the access log, and the pins proposed for them: every key that was seen is pinned.
 package struct LoggedChains {
     let server: NamedServer
-    /// In the order of first sighting; not empty.
+    /// The chains in the order in which they were first seen; not empty.
     let sightings: [ChainLog.Sighting]
     let choice: PinProposal.Choice
     let isEnforced: Bool
     let backup: [String]
     let day: CalendarDay
-    /// As in `PinProposal.words`.
+    /// The terms of the host's current policy, except pins, as in `PinProposal.words`.
     let words: [(key: String, value: ShownValue)]
 
     package init(
@@ -54,12 +54,12 @@ package struct LoggedChains {
     private func remarks(_ pinned: [SHA256Digest]) -> String {
         var lines = ["\(server.title), as in the access log until \(day):"]
         for sighting in sightings {
-            lines.append("  count \(sighting.count), first \(sighting.first), last \(sighting.last)")
+            lines.append("  handshakes \(sighting.count), first \(sighting.first), last \(sighting.last)")
             for link in sighting.chain {
                 lines.append("    \(link.key) until \(link.end.map { "\($0)" } ?? "?") \(link.subject)")
             }
         }
-        lines.append("You can pin any of them:")
+        lines.append("You can pin any of these keys:")
         for choice in PinProposal.Choice.allCases {
             let keys = keys(choice)
             if keys.isEmpty { continue }
@@ -68,7 +68,7 @@ package struct LoggedChains {
         }
         if pinned.count > 1 {
             lines += [
-                "\(pinned.count) keys were seen there, and each of them is pinned: remove those that the server no longer uses",
+                "the log has \(pinned.count) \(choice.rawValue) keys, and each of them is pinned: remove the pins of keys that the server no longer uses",
                 "(larder pins rotate HOST --retire PIN)",
             ]
         }

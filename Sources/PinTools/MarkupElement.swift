@@ -3,7 +3,7 @@ struct MarkupElement {
     let name: String
     private(set) var attributes: [String: String] = [:]
     private(set) var children: [MarkupElement] = []
-    /// Its direct text, without surrounding blanks.
+    /// The element's own text, without surrounding blanks and without the text of its children.
     private(set) var text = ""
 
     static let depthLimit = 64

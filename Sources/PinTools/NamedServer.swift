@@ -4,9 +4,9 @@ import UpstreamTransport
 
 /// A server named by the user: `HOST` or `HOST:PORT`, as in `tls.hosts`, but not a pattern.
 package struct NamedServer: Hashable, Sendable {
-    /// In lower case; an address without brackets.
+    /// The host in lower case; an address has no brackets.
     package let host: String
-    /// `nil` if no port was given.
+    /// The server's port; `nil` if no port was given.
     let port: UInt16?
 
     package static let usualPort: UInt16 = 443
@@ -24,7 +24,7 @@ package struct NamedServer: Hashable, Sendable {
         self.init(host: (isBracketed ? String(host.dropFirst().dropLast()) : host).lowercased(), port: port)
     }
 
-    /// With this port, if it has none.
+    /// The same server, with this port if it has none.
     package func at(_ port: UInt16?) -> NamedServer { NamedServer(host: host, port: self.port ?? port) }
 
     package var origin: Origin { Origin(scheme: .https, host: host, port: port ?? Self.usualPort) }

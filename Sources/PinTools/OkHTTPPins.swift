@@ -7,7 +7,7 @@ enum OkHTTPPins {
     static func written(_ hosts: [PinnedHost]) -> String {
         var text = "val certificatePinner = CertificatePinner.Builder()\n"
         for host in hosts {
-            // One star matches one label, two match any number, including none.
+            // In OkHttp, `*.` matches one label, and `**.` any number of labels, including none.
             let pattern =
                 switch host.breadth {
                 case .itself: host.name
@@ -25,7 +25,7 @@ enum OkHTTPPins {
         var hosts: [PinnedHost] = []
         while let token = tokens.popFirst() {
             if case .text(let text) = token, text.hasPrefix("sha256/") || text.hasPrefix("sha1/") {
-                throw PinFormatError("`\(printable(text))` is not in an `add` with its host")
+                throw PinFormatError("`\(printable(text))` is not an argument of `add`, so its host is unknown")
             }
             guard token == .name("add"), tokens.first == .symbol("(") else { continue }
             tokens.removeFirst()

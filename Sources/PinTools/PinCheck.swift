@@ -14,14 +14,14 @@ package struct PinCheck: Sendable {
         case reported
         case refused
         case unreachable
-        /// A policy without pins applies to it.
+        /// A policy without pins applies to the host.
         case unpinned
-        /// A pattern, which is not a server.
+        /// The name is a pattern, so no single server can be checked.
         case pattern
     }
 
     struct Warning: Equatable, Sendable {
-        /// For programs.
+        /// The code of the warning, for programs.
         let code: String
         let sentence: String
     }
@@ -32,10 +32,10 @@ package struct PinCheck: Sendable {
     var warnings: [Warning] = []
     var matched: SHA256Digest?
     var daysToExpiry: Int?
-    /// The server's certificate first: the verified chain, or the rejected one.
+    /// The verified chain, or the rejected chain. The server's certificate is first.
     var chain: [CertificateFacts] = []
 
-    /// Whether requests to it fail, or will fail once its pins are enforced.
+    /// Whether requests to the host fail, or will fail once its pins are enforced.
     var isFault: Bool { result == .refused || result == .reported }
 
     package init(pattern title: String) {
@@ -45,7 +45,7 @@ package struct PinCheck: Sendable {
     }
 
     /// - Parameters:
-    ///   - policy: the policy that it was verified with; `nil` if the host is denied.
+    ///   - policy: the policy that the server was verified with; `nil` if the host is denied.
     ///   - days: how many days before an expiry to warn.
     init(_ server: NamedServer, _ judgement: InspectionOutcome, policy: TrustPolicy?, at now: POSIXTime, warningDays days: Int) {
         title = server.title
@@ -69,13 +69,13 @@ package struct PinCheck: Sendable {
                 sentence = "\(pin) is the key of the \(Self.place(of: pin, in: verdict.chain))"
             } else {
                 result = .unpinned
-                sentence = "it has no pins"
+                sentence = "the host has no pins"
             }
             warnings = Self.warnings(verdict, policy, at: now, within: days)
         }
     }
 
-    /// `leaf`, `intermediate` or `root`.
+    /// The certificate's place in the chain: `leaf`, `intermediate` or `root`.
     static func role(depth: Int, count: Int) -> String { depth == 0 ? "leaf" : depth == count - 1 ? "root" : "intermediate" }
 
     private static func place(of pin: Pin, in chain: [Certificate]) -> String {
@@ -102,7 +102,7 @@ package struct PinCheck: Sendable {
         var found: [Warning] = []
         if let pins = policy?.pins {
             if verdict.matchedPin != nil, !pins.hasBackup(besides: verdict.chain) {
-                let sentence = "every pin is in use: when the key changes, all connections fail (RFC 7469 §4.3)"
+                let sentence = "no pin is a backup: when the server's key changes, all connections fail (RFC 7469 §4.3)"
                 found.append(Warning(code: "no_backup", sentence: sentence))
             }
             if let expires = pins.expires {
@@ -153,7 +153,7 @@ extension PinCheck {
     /// The sentence, and when the chain expires.
     var finding: String { sentence + (daysToExpiry.map { "; the chain expires in \($0) days" } ?? "") }
 
-    /// For people, with the chain.
+    /// The result as text for people, with the chain.
     package var text: String {
         let lines =
             ["server: \(title) is \(result.rawValue): \(finding)"] + warnings.map { "  warning: \($0.sentence)" }

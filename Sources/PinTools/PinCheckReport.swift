@@ -3,7 +3,7 @@ import TextCoding
 /// The result of `larder pins check`, for people, for programs, and for CI.
 package struct PinCheckReport {
     let checks: [PinCheck]
-    /// Whether warnings count as faults.
+    /// Whether warnings are treated as faults.
     let isStrict: Bool
 
     package init(checks: [PinCheck], isStrict: Bool) {
@@ -11,7 +11,7 @@ package struct PinCheckReport {
         self.isStrict = isStrict
     }
 
-    /// 0; 7 if a host is rejected, will be, or has a warning in strict mode; 1 if the worst result is a host that cannot be reached.
+    /// 7 if a host is rejected, will be rejected, or has a warning in strict mode. Else 1 if a host cannot be reached. Else 0.
     package var exitCode: Int32 {
         if checks.contains(where: isFault) { return Self.faultCode }
         return checks.contains { $0.result == .unreachable } ? 1 : 0

@@ -10,8 +10,8 @@ package enum PinFormat: String, CaseIterable, Sendable {
     case curl, hpkp, json
 
     /// - Parameters:
-    ///   - notes: what the format expresses differently or not at all, one sentence per host concerned.
-    ///   - now: the present time, which determines what is enforced and from when a lifetime counts.
+    ///   - notes: receives one sentence for each host that the format can express only differently or not at all.
+    ///   - now: the present time. It determines which pins are enforced, and when a lifetime begins.
     package func written(_ hosts: [PinnedHost], at now: POSIXTime, notes: inout [String]) -> String {
         let standing = hosts.map { $0.standing(at: now) }
         notes += standing.filter(\.pinsCertificates).map { "\($0.title) pins certificates; the file contains their keys" }
@@ -47,10 +47,10 @@ package enum PinFormat: String, CaseIterable, Sendable {
 
     private var saysPorts: Bool { self == .curl }
     private var saysReportOnly: Bool { self == .trustKit || self == .hpkp }
-    /// Formats whose pins stop being enforced after their end.
+    /// Whether pins of this format have an end, after which they are not enforced.
     private var saysLapses: Bool { ![.okHTTP, .curl].contains(self) }
 
-    /// The host as the format can express it, with a note on the lost properties.
+    /// The host without the properties that the format cannot express; a note lists these.
     /// - Returns: `nil` if the format cannot express it.
     private func said(_ host: PinnedHost, at now: POSIXTime, notes: inout [String]) -> PinnedHost? {
         var said = host
@@ -68,7 +68,7 @@ package enum PinFormat: String, CaseIterable, Sendable {
         }
         if said.expires != nil, !saysLapses || host.onExpiry == .fails {
             let reason =
-                saysLapses ? "because in this format the pins would have no effect after it" : "which the format does not have"
+                saysLapses ? "because pins in this format have no effect after their expiry" : "because the format has no expiry"
             notes.append("\(host.title) is written without its expiry, \(reason)")
             said.expires = nil
         }

@@ -51,7 +51,7 @@ package struct PinLearning {
     func policy(for server: NamedServer) -> TrustPolicy? {
         if let policy = trust.policies.policy(host: server.host, port: server.origin.port)?.withoutPins { return policy }
         if case .policy(let policy) = trust.policies.fallback, let plain = policy.withoutPins { return plain }
-        // The host is denied until it is listed; a new entry starts with the system's CA certificates.
+        // The settings deny hosts without an entry. The new entry for this host uses the system's CA certificates.
         guard let anchors = try? TrustFiles().systemAnchors() else { return nil }
         return try? TrustPolicy(anchors: .given(anchors))
     }

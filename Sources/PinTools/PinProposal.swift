@@ -13,11 +13,11 @@ package struct PinProposal {
         /// The advantage and the cost of the choice.
         var tradeOff: String {
             switch self {
-            case .leaf: "the server's own key, the strictest: Larder rejects a new key until you add its pin"
+            case .leaf: "the server's own key, the strictest choice: Larder rejects a new key until you add its pin"
             case .intermediate:
-                "the issuer's key: Larder accepts any certificate that it issues for this host, also renewals; servers change issuers without notice"
+                "the issuer's key: Larder accepts any certificate from this issuer for this host, also renewals; servers change issuers without notice"
             case .root:
-                "the root's key, the least strict: Larder accepts any certificate for this host below this root; it changes least often"
+                "the root's key, the least strict choice: Larder accepts any certificate for this host below this root; root keys change least often"
             }
         }
 
@@ -32,10 +32,10 @@ package struct PinProposal {
     }
 
     package let server: NamedServer
-    /// The server's certificate first.
+    /// The verified chain, the server's certificate first.
     let chain: [Certificate]
     let choice: Choice
-    /// Only the pin makes the server trusted.
+    /// Whether the pin is the only trust anchor.
     package let isPinsOnly: Bool
     let isEnforced: Bool
     let backup: [String]
@@ -45,11 +45,11 @@ package struct PinProposal {
 
     package var pinned: Certificate? { choice.depth(inChainOf: chain.count).map { chain[$0] } }
 
-    /// The chain and the alternatives, as comments.
+    /// The server's chain, and the pins that could be chosen instead, as comments.
     package var remarks: String {
         var lines = ["\(server.title), seen on \(day)\(isPinsOnly ? ": only its pin is trusted" : ""):"]
         lines += Self.lines(of: chain)
-        lines.append("You can pin any of them:")
+        lines.append("You can pin any of these keys:")
         for choice in Choice.allCases {
             guard let depth = choice.depth(inChainOf: chain.count) else { continue }
             let mark = choice == self.choice ? " (pinned here)" : ""
@@ -68,7 +68,7 @@ package struct PinProposal {
             isPinsOnly: isPinsOnly, isEnforced: isEnforced)
     }
 
-    /// - Parameter words: as `PinProposal.words`.
+    /// - Parameter words: the terms of the host's current policy, except pins, as in `PinProposal.words`.
     static func settings(
         for server: NamedServer, words: [(key: String, value: ShownValue)], live: [String], backup: [String], comment: String,
         isPinsOnly: Bool = false, isEnforced: Bool
@@ -84,7 +84,7 @@ package struct PinProposal {
         return YAMLWriter.write([(server.title, .mapping(policy))], indentation: 0)
     }
 
-    /// One line per certificate, for people.
+    /// The chain as text for people, one line per certificate.
     package static func lines(of chain: [Certificate]) -> [String] {
         chain.map { certificate in
             let facts = certificate.facts
@@ -94,7 +94,7 @@ package struct PinProposal {
     }
 
     static let backupMissing = [
-        "There is no backup pin: when the key changes, all connections fail (RFC 7469 §4.3). Create the next key now, keep it",
-        "away from this one, and add it: larder pins rotate HOST --add KEY.pem",
+        "There is no backup pin: when the key changes, all connections fail (RFC 7469 §4.3).",
+        "Create the next key now, store it apart from the current key, and add it: larder pins rotate HOST --add KEY.pem",
     ]
 }

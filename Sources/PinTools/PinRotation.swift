@@ -3,7 +3,7 @@ import ServerTrust
 
 /// The rotation of a host's pins: a new key is first a backup, then in use, then retired.
 package struct PinRotation: Equatable {
-    /// A value under `of` or `backup`, and the keys that it pins.
+    /// A value in the list `of` or `backup`, and the keys that this value pins.
     package struct Item: Equatable {
         var text: String
         var keys: [SHA256Digest]
@@ -45,14 +45,14 @@ package struct PinRotation: Equatable {
         backup.removeAll(where: used.contains)
         if live.isEmpty, !backup.isEmpty { live.append(backup.removeFirst()) }
         if live.isEmpty {
-            throw Refusal(reason: "no pin would be left: for a host without pins, change its policy in the settings file")
+            throw Refusal(reason: "no pin would be left: to remove all pins of a host, change its policy in the settings file")
         }
     }
 
     func contains(_ key: SHA256Digest) -> Bool { (live + backup).contains { $0.keys.contains(key) } }
 
-    /// Why the result is not safe.
-    /// - Parameter shown: as above.
+    /// Why the result is not safe; `nil` if it is.
+    /// - Parameter shown: the keys of the server's chain; empty if unknown.
     package func fault(shown: [SHA256Digest]) -> String? {
         if let leaf = shown.first, !shown.contains(where: contains) {
             return
@@ -61,7 +61,7 @@ package struct PinRotation: Equatable {
         let spare = (live + backup).flatMap(\.keys).filter { !shown.contains($0) }
         if backup.isEmpty || spare.isEmpty {
             return "no backup would be left, and the next key change would make all connections fail (RFC 7469 §4.3): "
-                + "add one with --add"
+                + "add a backup with --add"
         }
         return nil
     }

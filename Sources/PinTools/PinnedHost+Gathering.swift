@@ -4,7 +4,7 @@ import TextCoding
 
 extension PinnedHost {
     /// Merges entries so that each host occurs once, as settings require.
-    /// - Parameter addsUp: whether the pins of a host's several entries are combined; otherwise they must be equal.
+    /// - Parameter addsUp: whether the pins of several entries for one host are combined; otherwise they must be equal.
     static func gathered(_ hosts: [PinnedHost], addsUp: Bool) throws(PinFormatError) -> [PinnedHost] {
         var result: [PinnedHost] = []
         var indices: [HostScope: Int] = [:]
@@ -31,7 +31,8 @@ extension PinnedHost {
         return joined(result)
     }
 
-    /// Combines a name and everything below it if they have the same pins, for formats with a single entry for both.
+    /// Combines the entries for a name and for all names below it if their pins are the same, for formats in which one entry can cover
+    /// both.
     static func joined(_ hosts: [PinnedHost]) -> [PinnedHost] {
         var result: [PinnedHost] = []
         var indices: [String: Int] = [:]

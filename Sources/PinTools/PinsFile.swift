@@ -11,7 +11,7 @@ package struct PinsFile {
     private let top: String
     private var entries: [(key: String, value: ShownValue)]
 
-    /// - Returns: `nil` if a program must not rewrite it, or it can no longer be read.
+    /// - Returns: `nil` if a program must not rewrite the file, or if the file can no longer be read.
     package init?(path: String) {
         guard let octets = try? LocalFile.bytes(at: path, atMost: YAMLReader.lengthLimit),
             let text = String(validating: octets, as: UTF8.self)
@@ -26,7 +26,7 @@ package struct PinsFile {
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         let topCount = lines.prefix { $0.hasPrefix("#") || $0.allSatisfy(\.isWhitespace) }.count
         let rest = lines.dropFirst(topCount)
-        // A comment mark may be part of a string: such a file is not rewritten either.
+        // A `#` may also be part of a string. A file with such a string is not rewritten either.
         guard !rest.contains(where: { $0.hasPrefix("#") || $0.contains(" #") || $0.contains("\t#") }),
             let root = try? YAMLReader.read(text), case .mapping(let entries) = ShownValue(root)
         else { return nil }

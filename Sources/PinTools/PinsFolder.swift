@@ -14,8 +14,8 @@ package struct PinsFolder {
     /// The first line of written files.
     private static let header = "# Written by larder pins learn; larder pins rotate changes it.\n"
 
-    /// Writes the settings for a server that has no policy yet: all of its files, or none.
-    /// - Parameter isEnforced: whether the pins are enforced; if not, they must not replace pins that are.
+    /// Writes the files with the settings for a server that has no policy yet: all files, or none.
+    /// - Parameter isEnforced: whether the new pins are enforced; report-only pins must not replace enforced ones.
     /// - Returns: the path of the settings file.
     package func add(_ learned: LearnedPins, isEnforced: Bool) throws(Refusal) -> String {
         guard let folder = trust.pinsFolder else {
@@ -24,14 +24,17 @@ package struct PinsFolder {
         }
         let server = learned.server
         if let site = trust.ownSite(of: server) {
-            throw Refusal(reason: "nothing written: \(server.title) already has a policy, at \(site.position)")
+            throw Refusal(
+                reason:
+                    "nothing written: \(server.title) already has a policy, at \(site.position); add the pins there (without --write they are printed)"
+            )
         }
         if let site = trust.pinningSite(of: server), !isEnforced, site.terms.pins?.enforcement != .reported {
             let reason =
                 "has enforced pins from \(site.entry?.name ?? "tls.default"), at \(site.position), which would no longer apply"
             throw Refusal(reason: "nothing written: \(server.title) \(reason); use --mode enforce")
         }
-        let names = (try? LocalFile.names(in: folder, endings: TrustFiles.includedEndings)) ?? []  // it was read shortly before
+        let names = (try? LocalFile.names(in: folder, endings: TrustFiles.includedEndings)) ?? []  // it was read just before
         if names.count >= TrustFiles.includedLimit {
             throw Refusal(reason: "nothing written: \(folder) already has \(names.count) files, and Larder reads no more")
         }
@@ -57,13 +60,13 @@ package struct PinsFolder {
 }
 
 extension LoadedTrust {
-    /// The location of the policy for this server alone; `nil` if it has none of its own.
+    /// The location of the policy for this server alone; `nil` if the server has no policy of its own.
     package func ownSite(of server: NamedServer) -> SettingsLocation? {
         guard let scope = HostScope(host: server.host, port: server.port) else { return nil }
         return sites.first { $0.entry?.scope == scope }
     }
 
-    /// The location of the pins that apply to this server, whether for it alone or for more.
+    /// The location of the pins that apply to this server, even if they also apply to other servers.
     package func pinningSite(of server: NamedServer) -> SettingsLocation? {
         let site = site(host: server.host, port: server.origin.port)
         return site.terms.pins == nil ? nil : site
@@ -71,7 +74,7 @@ extension LoadedTrust {
 }
 
 extension NamedServer {
-    /// The name of its files without extensions.
+    /// The name of the server's files in the folder, without extensions.
     var fileStem: String {
         let host = String(host.map { $0 == ":" ? "_" : $0 })
         return port.map { "\(host)_\($0)" } ?? host

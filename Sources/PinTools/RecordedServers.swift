@@ -9,9 +9,9 @@ package struct RecordedServers {
         let evidence: ServerEvidence
     }
 
-    /// In the order of their names.
+    /// The servers in the order of their names.
     let servers: [Server]
-    /// The store has no more than are listed.
+    /// Whether all servers that the store has evidence of are listed.
     package let isComplete: Bool
 
     /// - Parameter octets: the JSON content of `GET /v1/cache/chains`.
@@ -53,7 +53,7 @@ package struct RecordedServers {
 }
 
 extension PinLearning {
-    /// Like `learn`, but from recorded evidence. It is verified as of now, without contacting servers.
+    /// Like `learn`, but from recorded evidence. The evidence is verified for the present time, without contacting servers.
     /// - Parameter wanted: the servers; empty means all that have no policy of their own.
     /// - Returns: the results, with servers that are not recorded at the end.
     package func learn(
@@ -86,6 +86,6 @@ extension PinLearning {
 }
 
 extension NamedServer {
-    /// The server as it was requested, with or without the default port.
+    /// The server in the form that the user wrote, with or without the default port.
     fileprivate func named(in wanted: [NamedServer]) -> NamedServer { wanted.first { $0.origin == origin } ?? self }
 }

@@ -30,7 +30,7 @@ package struct ServerInspector {
     /// Blocks until the slowest server is done.
     /// - Returns: the outcomes in the order of the servers.
     package func judge(_ servers: [NamedServer]) throws -> [InspectionOutcome] {
-        // OpenSSL writes to sockets without MSG_NOSIGNAL.
+        // SIGPIPE is ignored because OpenSSL writes to sockets without MSG_NOSIGNAL.
         signal(SIGPIPE, SIG_IGN)
         let loop = try EventLoop()
         let transport = Transport(loop: loop, configuration: configuration, budgets: UpstreamBudgets())
@@ -42,7 +42,7 @@ package struct ServerInspector {
     }
 }
 
-/// Confined to the thread that runs its loop.
+/// One round of handshakes with several servers. Confined to the thread that runs its loop.
 private final class Round {
     private(set) var judgements: [InspectionOutcome?]
     private let loop: EventLoop

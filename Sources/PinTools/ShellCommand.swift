@@ -15,7 +15,7 @@ struct ShellCommand {
         var commands: [ShellCommand] = []
         private var command = ShellCommand()
         private var word: String?
-        /// The next word is the file of a redirection.
+        /// Whether the next word is the file name of a redirection.
         private var isRedirected = false
 
         init(rest: Substring) { self.rest = rest }

@@ -1,7 +1,7 @@
 /// A token of a Kotlin or Java program, enough to distinguish calls from comments and strings.
 enum SourceToken: Equatable {
     case name(Substring)
-    /// Without its quotes; escapes stay unchanged.
+    /// The text of a string without its quotes; escapes stay unchanged.
     case text(String)
     case symbol(Character)
 
@@ -31,7 +31,7 @@ enum SourceToken: Equatable {
         var rest = comment.dropFirst(2)
         while !rest.isEmpty {
             if rest.hasPrefix("*/") { return rest.dropFirst(2) }
-            // Java ends a nested comment at the first end, Kotlin at the second.
+            // Inside a comment, Kotlin begins a nested comment at `/*`, which needs an end of its own. Java does not.
             if rest.hasPrefix("/*") { throw PinFormatError("a comment is nested in a comment") }
             rest.removeFirst()
         }

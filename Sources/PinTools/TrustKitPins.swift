@@ -5,7 +5,7 @@ import ServerTrust
 
 /// TrustKit's configuration, a property list with `TSKPinnedDomains`.
 ///
-/// From its `TSKExpirationDate` on, nothing is pinned. It requires two pins per domain.
+/// From the date in `TSKExpirationDate` on, the pins are not enforced. TrustKit requires two pins per domain.
 enum TrustKitPins {
     static func written(_ hosts: [PinnedHost], notes: inout [String]) -> String {
         var text = """

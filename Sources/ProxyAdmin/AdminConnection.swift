@@ -25,7 +25,7 @@ final class AdminConnection: EventHandler, TimerHandler {
     private var outputStart = 0
     /// Makes the next piece of a streamed response.
     private var next: (() -> AdminPiece)?
-    /// The connection exceeds the limit: it gets an error and does not count as served.
+    /// Whether the connection exceeds the limit. Such a connection gets an error and does not count as served.
     private(set) var isTurnedAway = false
 
     private static let readLength = 16 * 1024
@@ -76,7 +76,8 @@ final class AdminConnection: EventHandler, TimerHandler {
             // A client that disconnects is noticed by its hang-up.
             if let registration { loop.modify(registration, Interest()) }
             setDeadline(listener.limits.answer)
-            AdminRouting.answer(request, by: listener.routes, AdminExchange(self, on: loop))
+            AdminRouting.answer(
+                request, by: listener.routes, permitsEveryName: listener.clients == .everyone, AdminExchange(self, on: loop))
         }
     }
 
@@ -132,8 +133,8 @@ final class AdminConnection: EventHandler, TimerHandler {
         return true
     }
 
-    /// Writes until the socket accepts no more. Of a streamed response, one piece is made per turn, so that other connections are served in
-    /// between.
+    /// Writes until the socket accepts no more. Makes only one piece of a streamed response per call, so that other connections are served
+    /// in between.
     private func write() {
         while outputStart < output.count {
             let count = output.withUnsafeBytes {

@@ -3,7 +3,7 @@ import HTTPMessage
 import TextCoding
 
 /// The response to one request on the admin socket: sent at once, later, or in pieces. Confined to the admin thread. A route that responds
-/// later keeps it; a response to a client that has disconnected is dropped.
+/// later keeps this object; a response to a client that has disconnected is dropped.
 package final class AdminExchange {
     /// The admin thread's loop, for replies from other threads.
     package let loop: EventLoop
@@ -15,7 +15,7 @@ package final class AdminExchange {
         self.loop = loop
     }
 
-    /// The client has disconnected, or timed out.
+    /// Whether the client has disconnected, or timed out.
     package var isOver: Bool { connection == nil }
 
     package func answer(_ status: Status = .ok, json: JSONText) {
@@ -56,7 +56,7 @@ package final class AdminExchange {
 package enum AdminPiece {
     case piece([UInt8])
     case end
-    /// The rest is not available: the connection is closed so that the client does not treat the response as complete.
+    /// The rest of the response is not available: the connection is closed so that the client does not treat the response as complete.
     case broken
 }
 

@@ -4,13 +4,13 @@ import HTTPWire
 package struct AdminLimits: Sendable {
     /// Simultaneous clients; further ones get 503.
     package var clients = 16
-    /// How many of these further clients get that response at a time; all others are closed without one.
+    /// How many of the clients beyond `clients` get the 503 at a time; all others are closed without a response.
     package var refusals = 16
     /// From the start of the connection to the end of the request.
     package var request = 10_000
-    /// Until a route has its response ready, or the next piece of it.
+    /// How long a route may take until its response, or the next piece of it, is ready.
     package var answer = 60_000
-    /// Without the client accepting a byte of the response: a person may page through a list.
+    /// How long a client may accept no byte of the response. The time is long, because a person may page through a list.
     package var idle = 600_000
     /// How long a connection is kept after the response so that the client can read it.
     package var lingering = 2_000

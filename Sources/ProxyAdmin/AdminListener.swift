@@ -4,7 +4,15 @@ import Glibc
 
 /// Accepts the clients of the admin socket, up to the limits. Confined to the admin thread.
 final class AdminListener: EventHandler, TimerHandler {
+    enum Clients {
+        /// The Unix socket's clients: only its owner, and only with an expected Host field.
+        case owner
+        /// The clients of a TCP socket: all that can connect.
+        case everyone
+    }
+
     let loop: EventLoop
+    let clients: Clients
     let routes: [AdminRoute]
     let limits: AdminLimits
     private var descriptor: Int32 = -1
@@ -15,8 +23,9 @@ final class AdminListener: EventHandler, TimerHandler {
     /// How long no client is accepted after an error that may last (no descriptors, no memory), in milliseconds.
     private static let pause = 200
 
-    init(_ loop: EventLoop, routes: [AdminRoute], limits: AdminLimits) {
+    init(_ loop: EventLoop, _ clients: Clients, routes: [AdminRoute], limits: AdminLimits) {
         self.loop = loop
+        self.clients = clients
         self.routes = routes
         self.limits = limits
     }
@@ -50,8 +59,10 @@ final class AdminListener: EventHandler, TimerHandler {
         if let registration { loop.modify(registration, .read) }
     }
 
-    /// The mode of the socket excludes other users; this check covers a changed mode (T08).
+    /// Whether the client's user is that of this process, or root. The mode of the socket excludes other users; this check covers a changed
+    /// mode (T08).
     private func isPermitted(_ client: Int32) -> Bool {
+        if clients == .everyone { return true }
         let user = larder_peer_user(client)
         return user == 0 || user == Int64(geteuid())
     }

@@ -26,7 +26,7 @@ package struct AdminRequest {
     /// All parameters of this name.
     package func all(_ name: String) -> [String] { parameters.filter { $0.name == name }.map(\.value) }
 
-    /// The client prefers text for people to JSON.
+    /// Whether the client prefers text, for people, over JSON.
     package var wantsText: Bool {
         guard let line = head.fields.first(.accept) else { return false }
         return head.fields.text(of: line.value) == "text/plain"

@@ -11,7 +11,7 @@ package struct AdminRoute: Sendable {
     package let method: Method
     /// The complete path, for example `/v1/status`.
     package let path: String
-    /// The parameters that its query may have, each at most once unless it is repeatable.
+    /// The parameters that the request's query may have. A parameter may occur only once, unless it is repeatable.
     package let parameters: [AdminParameter]
     package let answer: @Sendable (AdminRequest, AdminExchange) -> Void
 
@@ -30,7 +30,7 @@ package struct AdminRoute: Sendable {
 /// would make it remove more.
 package struct AdminParameter: Sendable {
     package enum Form: Sendable {
-        /// The route checks it.
+        /// Any value; the route checks it.
         case any
         /// A number, 0 or more.
         case count

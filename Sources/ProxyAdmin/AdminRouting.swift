@@ -3,8 +3,11 @@ import HTTPMessage
 /// Finds the route for a request, and refuses all others, including requests from web pages. A page may be able to send requests to any
 /// socket that its user can reach (T05, T06).
 enum AdminRouting {
-    static func answer(_ request: AdminRequest, by routes: [AdminRoute], _ exchange: AdminExchange) {
-        guard namesUs(request.head) else {
+    /// - Parameter permitsEveryName: whether the Host field may have any name.
+    static func answer(
+        _ request: AdminRequest, by routes: [AdminRoute], permitsEveryName: Bool, _ exchange: AdminExchange
+    ) {
+        guard permitsEveryName || namesUs(request.head) else {
             return exchange.refuse(Status(403), code: "foreign_host", detail: "The Host field names a different server.")
         }
         guard !comesFromAPage(request.head.fields) else {
@@ -28,7 +31,7 @@ enum AdminRouting {
         route.answer(request, exchange)
     }
 
-    /// The names that clients use when there is no host to name.
+    /// The values of Host that clients send, because a Unix socket has no host name.
     private static let ownNames = ["larder", "localhost"]
 
     private static func namesUs(_ head: RequestHead) -> Bool {
@@ -40,7 +43,7 @@ enum AdminRouting {
         return ownNames.contains(parts[0].lowercased())
     }
 
-    /// Only browsers send these fields.
+    /// Whether the request has a field that only browsers send.
     private static func comesFromAPage(_ fields: Fields) -> Bool {
         ["origin", "sec-fetch-site"].contains { fields.index(ofName: Array($0.utf8).span) != nil }
     }

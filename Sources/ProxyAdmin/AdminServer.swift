@@ -1,27 +1,50 @@
 import CLinux
 import EventLoop
 import HTTPMessage
+import ProxyServer
 
 /// The admin socket's server: HTTP/1.1 with JSON, on its own thread, separate from all code that serves clients of the proxy.
 ///
-/// It listens only on its Unix socket, which is accessible to its owner alone: no request to the proxy reaches it.
+/// It listens only on its Unix socket, which is accessible to its owner alone: no request to the proxy reaches it. Another server of this
+/// kind can offer the routes for monitoring on a TCP socket, to which the proxy forwards nothing either.
 package final class AdminServer: Sendable {
-    private let socket: AdminSocket
+    private let closeSocket: @Sendable () -> Void
     private let thread: LoopThread
 
     /// Serves on a listening socket, until `stop`.
-    package init(
+    package convenience init(
         _ socket: AdminSocket, routes: [AdminRoute], limits: AdminLimits = AdminLimits(),
         warn: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(SystemError) {
-        self.socket = socket
-        thread = try LoopThread(name: "admin") { loop in
-            let listener = AdminListener(loop, routes: routes, limits: limits)
+        try self.init(
+            "admin", socket.descriptor, .owner, routes, limits, { warn("the admin socket is not available: \($0)") },
+            closing: { socket.close() })
+    }
+
+    /// Serves every client that can connect to a listening TCP socket, until `stop`.
+    /// - Parameter routes: only routes that reveal no secret and change nothing.
+    package convenience init(
+        forMonitoring socket: ListeningSocket, routes: [AdminRoute], limits: AdminLimits = AdminLimits(),
+        warn: @escaping @Sendable (String) -> Void = { _ in }
+    ) throws(SystemError) {
+        try self.init(
+            "metrics", socket.descriptor, .everyone, routes, limits, { warn("metrics.listen is not available: \($0)") },
+            closing: { socket.close() })
+    }
+
+    private init(
+        _ name: StaticString, _ descriptor: Int32, _ clients: AdminListener.Clients, _ routes: [AdminRoute],
+        _ limits: AdminLimits,
+        _ warn: @escaping @Sendable (SystemError) -> Void, closing closeSocket: @escaping @Sendable () -> Void
+    ) throws(SystemError) {
+        self.closeSocket = closeSocket
+        thread = try LoopThread(name: "\(name)") { loop in
+            let listener = AdminListener(loop, clients, routes: routes, limits: limits)
             do throws(SystemError) {
-                try listener.listen(on: socket.descriptor)
+                try listener.listen(on: descriptor)
                 loop.owner = listener
             } catch {
-                warn("the admin socket is not available: \(error)")
+                warn(error)
             }
         }
     }
@@ -34,6 +57,6 @@ package final class AdminServer: Sendable {
             loop.stop()
         }
         thread.join()
-        socket.close()
+        closeSocket()
     }
 }

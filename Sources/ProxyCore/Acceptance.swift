@@ -1,9 +1,9 @@
 import HTTPMessage
 
 /// The weight that a request gives to a media type (RFC 9110 §12.5.1).
-enum Acceptance {
-    /// In thousandths: the weight of the most specific media range that includes the type; 0 if there is none.
-    static func weight(of type: StaticString, _ subtype: StaticString, in fields: Fields) -> Int {
+package enum Acceptance {
+    /// The weight in thousandths of the most specific media range that includes the type; 0 if no range includes it.
+    package static func weight(of type: StaticString, _ subtype: StaticString, in fields: Fields) -> Int {
         var found = (specificity: -1, weight: 0)
         for line in fields.lines where line.known == .accept {
             let value = fields.value(of: line)

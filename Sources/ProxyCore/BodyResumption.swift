@@ -1,12 +1,10 @@
 import HTTPCaching
 import HTTPMessage
 
-/// Resumes a body that was cut off (RFC 9110 §13.1.5, §14.2): requests the rest from where it stopped. A strong entity tag in
-/// If-Range and in the response ensures that it is the same representation. If a response does not continue exactly at that byte,
-/// the message
-/// fails.
+/// Resumes a body that was cut off (RFC 9110 §13.1.5, §14.2): requests the rest from where it stopped. A strong entity tag in If-Range and
+/// in the response ensures that it is the same representation. If a response does not continue exactly at that byte, the message fails.
 package struct BodyResumption: Equatable, Sendable {
-    /// How many times one body is resumed, and how many times in a row without receiving a byte.
+    /// The maximum number of resumptions of one body, and of resumptions in a row that bring no byte.
     static let limit = 128, barrenLimit = 3
 
     let entityTag: [UInt8]
@@ -23,7 +21,8 @@ package struct BodyResumption: Equatable, Sendable {
     private var count = 0
     private var barrenCount = 0
 
-    /// For the response to a GET, from its head; `nil` if it has no strong entity tag, or if the origin refuses ranges.
+    /// Prepares to resume the response to a GET, from its head. `nil` if the response has no strong entity tag, or if the origin refuses
+    /// ranges.
     init?(of response: ResponseHead) {
         let fields = response.fields
         guard let tag = Self.strongTag(of: fields), !Self.refusesRanges(fields) else { return nil }
@@ -55,7 +54,7 @@ package struct BodyResumption: Equatable, Sendable {
         return count <= Self.limit && barrenCount < Self.barrenLimit
     }
 
-    /// Whether the response has the requested part of the same representation. Remembers the length that it gives.
+    /// Whether the response has the requested part of the same representation. Remembers the length that the response gives.
     mutating func accepts(_ response: ResponseHead, body: BodyLength, continuing first: ResponseHead) -> Bool {
         guard response.status.code == 206, case .part(let range, let length)? = Self.contentRange(of: response.fields),
             range.lowerBound == position, body == .known(range.upperBound - range.lowerBound),
@@ -70,7 +69,8 @@ package struct BodyResumption: Equatable, Sendable {
         return true
     }
 
-    /// Whether the part that ended after this many bytes in total was shorter than requested: an origin may send less.
+    /// Whether the part that ended after this many bytes in total was shorter than requested. An origin may send less than the requested
+    /// range.
     func isUnfinished(after received: UInt64) -> Bool {
         guard pieceEnd != nil, let end else { return false }
         return start + received < end

@@ -3,16 +3,16 @@ import HTTPCaching
 /// A body, or a part of one, that the origin sends for another request and the store receives. Requests for its bytes read them from the
 /// store, so the origin sends them only once.
 package struct BodyUnderWay: Sendable {
-    /// The response as it will be stored, for the whole body; its body is not available here.
+    /// The complete response as it will be stored, without its body.
     package let response: StoredResponse
     /// Identifies the body for the driver.
     package let row: StoredRowID
-    /// The range of the representation that it brings.
+    /// The range of the representation that the origin sends.
     package let range: Range<UInt64>
     package let wholeLength: UInt64
-    /// The position up to which it has arrived.
+    /// The position up to which the body has arrived.
     package let reached: UInt64
-    /// Whether the origin ignored a Range: then a separate request would not get bytes far ahead any sooner.
+    /// Whether the origin ignored Range and sends the complete body. A separate request would then not bring bytes far ahead any sooner.
     package let isInPlaceOfPart: Bool
 
     package init(
@@ -27,13 +27,13 @@ package struct BodyUnderWay: Sendable {
         self.reached = reached
     }
 
-    /// Whether it brings the missing bytes of the same representation as the stored part.
+    /// Whether the body brings the missing bytes of the same representation as the stored part.
     func completes(_ completion: RangeCompletion, within distance: UInt64) -> Bool {
         wholeLength == completion.partial.wholeLength && response.isOfSameRepresentation(as: completion.partial.response)
             && brings(completion.missing, within: distance)
     }
 
-    /// Whether it brings all these bytes, and the first of them soon. For bytes far ahead, a separate request is usually faster.
+    /// Whether the body brings all these bytes, and the first of them soon. For bytes far ahead, a separate request is usually faster.
     func brings(_ wanted: Range<UInt64>, within distance: UInt64) -> Bool {
         guard range.lowerBound <= wanted.lowerBound, wanted.upperBound <= range.upperBound else { return false }
         return isInPlaceOfPart || wanted.lowerBound <= reached || wanted.lowerBound - reached <= distance

@@ -1,7 +1,7 @@
 import HTTPCaching
 import HTTPMessage
 
-/// The candidates that the store had under the key, and how the selected one was evaluated. Trivial.
+/// The candidates that the store had under the key, and how the selected one was evaluated. A trivial type.
 ///
 /// Candidates are checked newest first, and the first match is selected (RFC 9111 §4.1). So its position explains the others: those before
 /// it are for other requests, those after it were not checked.
@@ -47,9 +47,9 @@ package struct CandidatesTrace: Sendable {
     }
 }
 
-/// The numbers from which a stored response was found fresh or stale (RFC 9111 §4.2). Trivial.
+/// The numbers from which a stored response was found fresh or stale (RFC 9111 §4.2). A trivial type.
 package struct FreshnessTrace: Sendable {
-    /// The active lifetime: a rule's, or the one that follows from the origin server's fields.
+    /// The active lifetime: set by a rule, or computed from the origin server's fields.
     package internal(set) var lifetime: DeltaSeconds
     package internal(set) var lifetimeSource: LifetimeSource
     package let age: DeltaSeconds

@@ -41,11 +41,11 @@ package struct DecisionTrace: Sendable {
     /// How recordings were involved; `nil` if none were looked up or made.
     package internal(set) var recording: RecordingTrace?
     package var fault: Fault?
-    /// The rule whose limit ended the request, by its place among the matching rules.
+    /// The rule whose limit ended the request, by its index among the matching rules.
     package internal(set) var decidingRule: UInt32?
     /// Why the rules would deny the request, which report mode forwards.
     package internal(set) var reported: ReportedDenial?
-    /// `nil` if there is no shadow policy, or if its verdict is the same.
+    /// How the shadow policy's verdict differs; `nil` if there is no shadow policy, or if its verdict is the same.
     package internal(set) var shadow: ShadowDifference?
     /// The conditions that Larder itself added to requests to the origin; the union over several requests.
     package internal(set) var sentConditions = RequestConditions()

@@ -16,7 +16,7 @@ extension ReuseDecision {
 }
 
 extension ReuseDecision {
-    /// The fault sent to a client if the request would have to be forwarded but must not be; `nil` otherwise.
+    /// The fault sent to a client if the request needs the origin, but must not be forwarded; otherwise `nil`.
     var missFault: Fault? {
         switch self {
         case .notSatisfiable(let reason): .onlyIfCachedMiss(detail: StaticToken(reason.word))

@@ -37,8 +37,8 @@ package struct Delivery: Equatable, Sendable {
 
     mutating func closeConnection() { keepsConnection = false }
 
-    /// For a stored response: the complete response, the requested part, or a 304 (RFC 9110 §13.2.2, §14.2).
-    /// - Parameter ignoresDates: whether dates say nothing about whether the client has the same content.
+    /// Chooses what the client gets of a stored response: the complete response, the requested part, or a 304 (RFC 9110 §13.2.2, §14.2).
+    /// - Parameter ignoresDates: whether If-Modified-Since is ignored, because dates do not show whether the client has the same content.
     mutating func chooseStored(
         _ stored: StoredResponse, length bodyLength: BodyLength, directives: RequestDirectives, for request: RequestHead,
         ignoresDates: Bool = false
@@ -55,19 +55,19 @@ package struct Delivery: Equatable, Sendable {
         }
         length = bodyLength
         if case .known(let whole) = bodyLength { chooseRange(of: whole, of: stored, for: request) }
-        // In chunks, as from the origin server: only chunked framing has trailer fields (RFC 9112 §7.1.2).
+        // The response is sent in chunks, because only chunked framing has trailer fields (RFC 9112 §7.1.2).
         if !stored.trailers.isEmpty, speaks11, range == nil, multipart == nil, !isUnsatisfied { length = .unknown }
         frame()
     }
 
-    /// For a response that is relayed from the origin as it arrives.
+    /// Frames a response that is relayed from the origin as it arrives.
     mutating func chooseRelayed(_ response: ResponseHead, body: BodyLength) {
         status = response.status
         length = body
         frame()
     }
 
-    /// For transformed content from the origin, or a 304 if the client has it.
+    /// Frames transformed content from the origin, or chooses a 304 if the client has that content.
     mutating func chooseTransformed(_ head: ResponseHead, whole: UInt64?, for request: RequestHead, isUnmodified: Bool = false) {
         status = head.status
         let isRead = request.method == .get || request.method == .head
@@ -97,13 +97,13 @@ package struct Delivery: Equatable, Sendable {
         return false
     }
 
-    /// For a response from the origin that was gathered and checked: a part can be cut from it.
+    /// Frames a response from the origin that was gathered and checked, or chooses the requested part of it.
     mutating func chooseGathered(_ response: ResponseHead, whole: UInt64, for request: RequestHead) {
         status = response.status
         length = .known(whole)
         guard response.status == .ok else { return frame() }
         switch Self.choice(of: whole, validators: response.fields, for: request) {
-        // Several parts are only cut from stored bodies; until the body is stored, it is sent completely.
+        // Several parts are only cut from stored bodies; a body that is not stored yet is sent completely.
         case .whole, .several, nil: break
         case .unsatisfiable: chooseUnsatisfied()
         case .one(let part): choose(part)
@@ -111,8 +111,7 @@ package struct Delivery: Equatable, Sendable {
         frame()
     }
 
-    /// For a response that is relayed through the store: the origin sends the complete body, and the client gets the part that it
-    /// requested.
+    /// Chooses the part that the client requested of a response that is relayed through the store. The origin sends the complete body.
     mutating func cut(_ part: Range<UInt64>) {
         isCutFromRelayed = true
         choose(part)
@@ -135,7 +134,7 @@ package struct Delivery: Equatable, Sendable {
         }
     }
 
-    /// The ranges of the request applied to a representation; `nil` if it has none, or if they are ignored (RFC 9110 §14.2).
+    /// The ranges of the request applied to a representation; `nil` if the request has none, or if its ranges are ignored (RFC 9110 §14.2).
     static func choice(of whole: UInt64, validators: Fields, for request: RequestHead) -> MultipartRanges.Choice? {
         guard let line = request.fields.first(.range), request.method == .get, request.fields.lineCount(of: .range) == 1,
             let ranges = ByteRangeSet(request.fields.value(of: line)), RangeCondition.holds(request, for: validators)

@@ -2,9 +2,10 @@ import HTTPCaching
 import HTTPMessage
 import ProxyPolicy
 
-/// The sender of a request, as far as the connection identifies it.
+/// The facts about a request's sender that its connection shows.
 package struct RequestSender: Sendable {
-    /// Its address is set for methods that `HTTPMessage` does not know, such as PURGE, and where rules look at clients.
+    /// The facts about the client. The address is set for methods that `HTTPMessage` does not know, such as PURGE, and if any rule has a
+    /// condition on the client.
     package internal(set) var client: ClientFacts
     /// Whether the client must send a name and a password.
     package let needsCredentials: Bool

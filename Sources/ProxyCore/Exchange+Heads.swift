@@ -16,19 +16,19 @@ extension Exchange {
         } else {
             writeChangedHead(of: stored, into: &output)
         }
-        // Set-Cookie fields from a 304, or with a missing part, go only to the client that made the request (T25).
+        // Set-Cookie fields that arrive with a 304 or with a missing part go only to the client that made the request (T25).
         if trace.outcome == .revalidated || trace.outcome == .miss { Freshening.writeSetCookie(of: response, into: &output) }
-        // A recording has the age that it had when it was recorded, however long a loop has kept it in memory.
+        // A recording has the age that it had when it was recorded, even if a loop has kept it in memory for a long time.
         let moment = trace.outcome == .replayed ? stored.facts.responseTime : now
         writeEnd(age: stored.facts.currentAge(at: moment), into: &output)
     }
 
-    /// Whether the head prepared for storage can be delivered. For a body in flight it cannot, because it gives the length
-    /// received so far.
+    /// Whether the head prepared for storage can be delivered unchanged. The prepared head of a body in flight cannot: it contains the
+    /// length received so far.
     private func isPrepared(_ stored: StoredResponse) -> Bool {
         if obligations.editsResponse || delivery.range != nil || delivery.multipart != nil { return false }
         if delivery.length == .known(stored.body.length) { return true }
-        // A response to HEAD has the length given by its origin, even if that is none.
+        // A response to HEAD has the length that the origin gave, or no length if the origin gave none.
         return delivery.length == .none && (cache.selectedLength == nil || cache.selectedLength == .known(stored.body.length))
     }
 
@@ -49,7 +49,7 @@ extension Exchange {
         }
     }
 
-    /// A stored head that a rule edits, or of which a part is sent.
+    /// Writes a stored head that a rule edits, or the head of a partial response.
     private func writeChangedHead(of stored: StoredResponse, into output: inout [UInt8]) {
         var fields = stored.head.fields
         if delivery.range != nil || delivery.multipart != nil { fields.removeDigestsOfContent() }
@@ -74,7 +74,7 @@ extension Exchange {
         if delivery.status.code != 204, cache.selectedLength != .unknown { output.appendContentLength(wholeLength(of: stored)) }
     }
 
-    /// Each part has the representation's Content-Type; the message has its own.
+    /// Each part has the representation's Content-Type; the message's Content-Type is `multipart/byteranges`.
     mutating func describeParts(of stored: StoredResponse) {
         var fields = stored.head.fields
         if obligations.editsResponse { matched.editResponse(&fields) }
@@ -125,7 +125,7 @@ extension Exchange {
         }
     }
 
-    /// RFC 9110 §15.5.17.
+    /// Writes the head of a 416 (RFC 9110 §15.5.17).
     private func writeUnsatisfiedRange(of length: UInt64, at now: Timestamp, into output: inout [UInt8]) {
         writeStatusLine(Status(416), into: &output)
         output.append("Date: ")
@@ -168,7 +168,7 @@ extension Exchange {
     /// The request's trailer fields, as forwarded to the origin.
     package func forwarded(_ trailers: Fields) -> Fields {
         var forwarded = HopByHop.endToEnd(trailers, under: request.fields)
-        // The rules have been evaluated without them (RFC 9110 §6.5.1: a recipient may discard trailer fields).
+        // The rules have been evaluated without trailer fields (RFC 9110 §6.5.1: a recipient may discard them).
         if !forwarded.lines.isEmpty {
             forwarded.remove { fields, line in context.rules.looksAt(field: fields.name(of: line), of: request) }
         }
@@ -231,7 +231,7 @@ extension Exchange {
             hint: replayLookup?.comparisonHint ?? "", suggestion: suggestedRule)
     }
 
-    /// The rule that would allow a request that no rule allows, as JSON (which is YAML too), or empty.
+    /// The rule that would allow a request that no rule allows, as JSON, which is also valid YAML; otherwise empty.
     private var suggestedRule: String {
         guard trace.fault == .egressDenied, context.rules.egress.suggests else { return "" }
         return SuggestedRule.text(allowing: request)
@@ -316,7 +316,7 @@ extension Exchange {
             }
         output.append("Content-Type: ")
         output.append(page.contentType)
-        // Pages of other sites must not use it in any way.
+        // Pages of other sites must not use this page in any way.
         output.append("\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n")
         output.append("Cross-Origin-Resource-Policy: same-origin\r\n")
         output.appendContentLength(UInt64(content.count))
@@ -324,13 +324,13 @@ extension Exchange {
         if request.method != .head { output.append(contentsOf: content) }
     }
 
-    /// Sends all http requests through the listener that the client has addressed.
+    /// A script that sends all http requests through the listener that the client has addressed.
     private var configurationScript: [UInt8] {
         guard let host = request.hostField else { return [] }
         var script: [UInt8] = []
         script.append("function FindProxyForURL(url, host) {\n  return /^(https?|wss?):/i.test(url) ? \"PROXY ")
         if host.hostKind == .ipv6 { script.append("[") }
-        // It is one of our own names, so it cannot end the string.
+        // The host is one of our own names, so it cannot end the string.
         script.append(request.span(of: host.host))
         if host.hostKind == .ipv6 { script.append("]") }
         script.append(":")
@@ -393,7 +393,7 @@ extension Exchange {
         ValidationFaults.lineLimit + transformLineLimit + closeLine.utf8CodeUnitCount + 2
     }
 
-    /// With the longest rule name and the longest reason.
+    /// The maximum length of the transform line: with the longest rule name and the longest reason.
     private static var transformLineLimit: Int { 128 + PolicyLimits.nameLength }
 
     /// How the cache handled the request (RFC 9211), on every response.
@@ -452,7 +452,7 @@ extension Exchange {
         switch trace.recording {
         case .replayed(let layer):
             output.append("Cache-Status: Larder; hit; detail=\"replay ")
-            // It contains neither quotes nor backslashes.
+            // The name of a replay source contains neither quotes nor backslashes.
             for octet in context.layerName(layer).utf8 { output.append(octet) }
             output.append("\"\r\n")
         case .recorded:

@@ -55,7 +55,7 @@ extension Exchange {
         case .forward(let reason):
             found.siblings = candidates
             // The stored response may still be used if the origin fails, unless only the origin can decide whether the request's condition
-            // holds.
+            // is true.
             if reason != .originCondition { cache.selected = candidate }
             forward(by: decision, at: now, into: &commands)
         case .notSatisfiable(let reason), .offlineMiss(let reason):
@@ -104,8 +104,8 @@ extension Exchange {
         deliverSelected(outcome: .collapsed, into: &commands, command: ranges.completion == nil ? .sendStored : .complete)
     }
 
-    /// Whether the response to a GET in place of the request could be stored; otherwise a background validation would be useless. If
-    /// nothing may be stored for the request (RFC 9111 §5.2.1.5), nothing is fetched for the store either, also for HEAD.
+    /// Whether the response to a GET in place of the request could be stored; otherwise a background validation would be useless. A request
+    /// with no-store (RFC 9111 §5.2.1.5), GET or HEAD, starts no fetch for the store.
     private var mayValidateInBackground: Bool {
         let refusal = Storability.refusalWhateverMethod(request, directives, obligations.cache, secondaryKey)
         return refusal == nil && !directives.contains(.onlyIfCached)
@@ -221,7 +221,7 @@ extension Exchange {
 /// §3.3, §3.4). A part is never served as the whole.
 extension Exchange {
     /// Answers from a response stored in part, or requests the rest of it.
-    /// - Returns: `false` if it is not useful for this request.
+    /// - Returns: `false` if the stored part is not useful for this request.
     private mutating func usePartial(at now: Timestamp, into commands: inout CommandBuffer) -> Bool {
         guard !found.partials.isEmpty || !found.bodiesUnderWay.isEmpty, mayUsePartial else { return false }
         guard let partial = selectPartial(), let wanted = wanted(of: partial.response, length: partial.wholeLength) else {
@@ -235,7 +235,7 @@ extension Exchange {
         // Parts are not validated in the background, so the client waits for the validation, unless the origin must not be contacted.
         case .staleAllowed(_, let reason):
             isUsable = !reason.wantsValidation || obligations.cache.forbidsForwarding(of: directives)
-        // If-Range validates it, as If-None-Match would.
+        // The request for the missing part carries If-Range, which validates the stored part as If-None-Match would.
         case .validate: isUsable = false
         case .forward, .notSatisfiable: return false
         case .offlineMiss:
@@ -273,7 +273,7 @@ extension Exchange {
         return true
     }
 
-    /// Reads the body of another request that has the origin send the same bytes.
+    /// Reads a body that is in flight for another request, if it brings the wanted bytes.
     /// - Returns: `false` if no body in flight brings them soon.
     private mutating func joinBodyUnderWay(at now: Timestamp, into commands: inout CommandBuffer) -> Bool {
         guard obligations.cache.collapsing != .never, !obligations.cache.forbidsForwarding(of: directives) else { return false }
@@ -301,7 +301,8 @@ extension Exchange {
         if case .fresh = decision { .hit } else { .staleHit }
     }
 
-    /// Conditions and body checks apply to the whole response; a response that must not be stored is not completed.
+    /// Whether a stored part may be used. Conditions and body checks need the whole response, and Larder does not complete a response that
+    /// must not be stored.
     private var mayUsePartial: Bool {
         if obligations.checksBody || validation != nil || obligations.transforms || isKeyedByContent { return false }
         if directives.contains(.cacheCondition) || directives.contains(.originCondition) || directives.contains(.authorization) {
@@ -321,7 +322,7 @@ extension Exchange {
         }
     }
 
-    /// Called when a part is stored, or about to be.
+    /// Called when a part is stored or about to be stored.
     mutating func fillRest(into commands: inout CommandBuffer) {
         if obligations.cache.fillsParts == true, !obligations.cache.isDisconnected { commands.append(.fillRest) }
     }
@@ -330,15 +331,15 @@ extension Exchange {
 // MARK: Recorded chains
 
 /// Handles a stored response from another trust policy than the active one, if the origin cannot be contacted. The active policy verifies
-/// the certificate chain stored with the response. If the origin can be contacted, it is (`trustChanged`).
+/// the certificate chain stored with the response. If the origin can be contacted, the request is forwarded (`trustChanged`).
 ///
 ///     fetching ──a failure before any head──▶ judging ──accepted──▶ delivering (the stored response, if nothing else forbids it)
 ///     lookingUp ──may not go forward────────▶    └────refused─────▶ delivering (an error with the reason)
 extension Exchange {
     /// - Parameters:
-    ///   - stored: the response that would be used but for its trust policy.
+    ///   - stored: the response that would be used under the active trust policy.
     ///   - fault: the fault to send if it cannot be used.
-    /// - Returns: whether its chain is verified first. It is not if the response could not be used in any case.
+    /// - Returns: whether the response's chain is verified first; `false` if an accepted chain would not make the response usable.
     mutating func judgesRecordedChain(
         of stored: StoredResponse?, insteadOf fault: Fault, at now: Timestamp, into commands: inout CommandBuffer
     ) -> Bool {
@@ -376,7 +377,7 @@ extension Exchange {
         switch decision {
         case .fresh, .staleAllowed:
             trace.reuse = decision
-            // If the settings disconnect the cache, nothing has failed.
+            // If the settings disconnect the cache, no origin has failed, so the trace gets no fault.
             if fault.failure != nil, !obligations.cache.isDisconnected { trace.fault = fault }
             cache.isValidating = false
             if cache.isLeading { commands.append(.releaseJoined) }

@@ -41,11 +41,10 @@ extension Exchange {
 
 // MARK: Tunnels
 
-/// The rules' decision about a tunnel, after a CONNECT or a switch of protocols. A tunnel may begin, and last, under later settings than
-/// its request.
+/// The rules' decision about a tunnel, after a CONNECT or a switch of protocols. Settings may be reloaded after the request, before or
+/// while its tunnel is open.
 extension Exchange {
-    /// Why no connection may be made for a tunnel: a rule prevents connections to its host, even if the gate is open. `nil` if
-    /// one may be made.
+    /// Why the rules permit no connection for a tunnel, even if the active mode forwards requests; `nil` if they permit one.
     package var tunnelFault: Fault? {
         if obligations.tunnel == .inspectedOnly, !reportsUnlisted { return .egressDenied }
         if obligations.limitsContent { return .contentHidden }
@@ -58,9 +57,9 @@ extension Exchange {
     /// Whether a rule allows a tunnel for any protocol (`tunnel: any`).
     package var tunnelIsForAnyProtocol: Bool { obligations.tunnel == .any && context.rules.egress.default == .deny }
 
-    /// Evaluates the request again if these settings differ from those under which it was evaluated. `tunnelFault` and
-    /// `tunnelNeedsName` follow them from then on.
-    /// - Returns: why they deny the request.
+    /// Evaluates the request again if these settings differ from those under which it was evaluated. From then on, `tunnelFault` and
+    /// `tunnelNeedsName` follow the new settings.
+    /// - Returns: why the new settings deny the request; `nil` if they do not.
     package mutating func renewVerdict(under active: ExchangeContext) -> Fault? {
         if active === context { return nil }
         if trace.isUpgraded {
@@ -93,7 +92,8 @@ extension Exchange {
 
 // MARK: Limits
 
-/// The limits of the rules that match a request. The driver keeps the counts, which all loops share, and reports what they refuse.
+/// The limits of the rules that match a request. The driver keeps the counts, which all loops share, and reports the requests that a limit
+/// refuses.
 extension Exchange {
     mutating func countRequest(at now: Timestamp, into commands: inout CommandBuffer) {
         if case .known(let length) = incoming.body, let refusal = refusal(of: length, .requestBody) {
@@ -116,14 +116,14 @@ extension Exchange {
     /// The limit that ends the request, or cuts its response.
     mutating func note(_ refusal: LimitRefusal) {
         incoming.limitRefusal = refusal
-        // Report mode lists requests that are forwarded.
+        // Report mode lists only requests that are forwarded. This request ends.
         if state != .delivering { trace.reported = nil }
         trace.decidingRule = (0..<matched.count).first { matched[$0].name == refusal.rule }.map { UInt32($0) }
         // No stored response replaces a response that a rule forbids.
         if state != .delivering { cache.selected = nil }
     }
 
-    /// The amounts that the request counts under the limits of its rules. Empty if no limit counts.
+    /// The amounts that the request counts under the limits of its rules. Empty if no limit needs a count.
     package func limitDemands(client: IPAddress) -> [LimitDemand] {
         matched.limits.filter(\.limit.counts).map { rule, limit in
             let subject: [UInt8] =
@@ -137,7 +137,8 @@ extension Exchange {
         }
     }
 
-    /// A host has a /64 of IPv6 addresses to itself, and may send each request from another one (RFC 7934, RFC 8981). So they share a count.
+    /// A host has a /64 of IPv6 addresses to itself, and may send each request from another one (RFC 7934, RFC 8981). So all addresses of a
+    /// /64 share a count.
     private static func counted(_ client: IPAddress) -> [UInt8] {
         let address = client.unmapped
         guard address.family == .ipv6, let network = AddressRange(base: address, prefixLength: 64) else {
@@ -146,7 +147,7 @@ extension Exchange {
         return Array(network.description.utf8)
     }
 
-    /// With and without a final dot, a host is the same, and so is an address in each spelling.
+    /// A host is the same with and without a final dot, and an address is the same in each spelling.
     private var countedHost: [UInt8] {
         var host = originHost
         if let address = IPAddress(asLookedUp: host.span) { return Array(HostPattern.canonical(address).description.utf8) }
@@ -164,8 +165,8 @@ extension Exchange {
     /// Whether a rule has a limit of this kind.
     package func hasLimit(_ word: RuleLimit.Word) -> Bool { matched.limits.contains { $0.limit.most(word) != nil } }
 
-    /// The limits for a response from the origin also apply to a stored or recorded one. They count the content to deliver, which
-    /// may be a part.
+    /// The limits for a response from the origin also apply to a stored or recorded one. The limits count the content to deliver, which may
+    /// be a part.
     /// - Returns: `true` if the request has been answered with an error.
     @inline(never)
     mutating func refusesDelivery(into commands: inout CommandBuffer) -> Bool {
@@ -193,7 +194,7 @@ extension Exchange {
 // MARK: Report mode and the shadow policy
 
 extension Exchange {
-    /// Evaluates the request by the shadow's rules too. Their verdict is only reported.
+    /// Evaluates the request by the rules of the shadow policy too. The shadow's verdict is only reported.
     mutating func compareVerdicts(_ active: Verdict, _ shadow: PolicyRuleSet) {
         if isPurge { return }
         var matched = MatchedRules()

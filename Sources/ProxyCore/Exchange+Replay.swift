@@ -3,7 +3,7 @@ import HTTPMessage
 
 /// The modes that record or replay.
 ///
-/// They use neither the store nor other requests' fetches, except if the store is the last replay source. A recording holds the origin's
+/// These modes do not use the store or other requests' fetches, unless the store is the last replay source. A recording holds the origin's
 /// response to each request, and a replayed response comes from a recording.
 ///
 ///     idle, gathering ──▶ lookingUpRecording ──recordingFound──▶ delivering
@@ -20,7 +20,7 @@ extension Exchange {
         }
     }
 
-    /// A rule has set a different mode than the active one: it decides whether requests may be forwarded.
+    /// If a rule has set a mode, that mode, and not the active one, decides whether the request may be forwarded.
     mutating func applyMode() {
         if obligations.mode != nil { obligations.cache.isDisconnected = mode.isClosed }
     }
@@ -30,16 +30,17 @@ extension Exchange {
     /// Whether the exchange is being recorded.
     private var isRecorded: Bool { if case .recorded? = trace.recording { true } else { false } }
 
-    /// Whether its content is held, so that Expect is not forwarded.
+    /// Whether the recorded request's content is held, so that Expect is not forwarded.
     var isRecordedWithContent: Bool { trace.recording == .recorded(isContentHeld: true) }
 
     /// Whether content that is too long to be held is still read to its end, because only its digest is needed for the look-up.
     package var isLongContentDigested: Bool { mode == .replay }
 
-    /// Whether the recording needs the whole response, whatever the client has or requests; the client's response is made from it.
+    /// Whether the recording needs the whole response, even if the client requests a part or already has it. The client's response is made
+    /// from the whole response.
     package var wantsWholeRecorded: Bool { mode.records && isRead }
 
-    /// The client of a recorded exchange has left: whether the rest of the body is still recorded.
+    /// Whether the rest of the body is still recorded after the client has left.
     package var isRecordedToTheEnd: Bool { if case .known = upstream.body { true } else { false } }
 
     /// The maximum length of request content that is gathered, in bytes.
@@ -108,14 +109,15 @@ extension Exchange {
         if mode.records { return fetchRecorded(isContentHeld: true, at: now, into: &commands) }
         trace.recording = .missed
         if context.replaysStore, isRead {
-            // Near misses are only searched for if the store has nothing either.
+            // The store is looked up first. Near misses are searched for only if the store has no response.
             replayLookup = nil
             return lookUp(at: now, into: &commands)
         }
         fail(.offlineMiss(detail: reason), at: now, into: &commands)
     }
 
-    /// Delivers a truncated recording: its head, the recorded content, and no end. No part is cut from it, and no 304 is made from it.
+    /// Delivers a truncated recording: its head and the recorded content; then the message breaks off. Larder makes no partial response and
+    /// no 304 from a truncated recording.
     private mutating func deliverBroken(
         _ recorded: StoredResponse, _ length: BodyLength, by fault: Fault, into commands: inout CommandBuffer
     ) {
@@ -130,7 +132,7 @@ extension Exchange {
         commands.append(.sendStored)
     }
 
-    /// The store was the last replay source and has nothing either: only now near misses are searched for.
+    /// Starts the search for near misses, if the store was the last replay source and has no response.
     mutating func comparesRecordings(before fault: Fault, into commands: inout CommandBuffer) -> Bool {
         guard case .offlineMiss = fault, trace.recording == .missed, replayLookup == nil else { return false }
         trace.fault = fault
@@ -163,10 +165,10 @@ extension Exchange {
 // MARK: What is recorded
 
 extension Exchange {
-    /// The bytes of the request's whole head, with the request line, by which replayed responses are kept in memory.
+    /// The bytes of the request's whole head, with the request line: the key of replayed responses in memory.
     package var requestFieldBytes: [UInt8] { request.fields.bytes }
 
-    /// The request for recordings, without its content.
+    /// The request that is recorded or looked up in recordings, without its content.
     package struct RecordedRequest: Sendable {
         package let method: [UInt8]
         package let uri: [UInt8]

@@ -38,8 +38,8 @@ extension Exchange {
         return nil
     }
 
-    /// Whether the request is for Larder's own pages. These need no credentials, and a client of a server has no proxy credentials (RFC
-    /// 9110 §11.7.2).
+    /// Whether the request is for Larder's own pages. These need no credentials, and a client that addresses a server sends no proxy
+    /// credentials (RFC 9110 §11.7.2).
     private var isForUs: Bool { if case .origin = request.target.form { true } else { false } }
 
     /// Only the method of an incomplete head may be read: its other fields are offsets into bytes that have not arrived.
@@ -54,7 +54,7 @@ extension Exchange {
 
 /// The client authenticates before anything else happens (RFC 9110 §11.7, RFC 7617).
 extension Exchange {
-    /// The client's address decides whether it may send the request, or rules look at the client.
+    /// Whether the client's address is needed, because it decides whether the request is allowed, or because rules look at the client.
     package var asksForClient: Bool {
         if context.rules.looksAtClients { return true }
         return if case .other = request.method { true } else { false }
@@ -64,7 +64,7 @@ extension Exchange {
         switch request.fields.lineCount(of: .proxyAuthorization) {
         case 0: return fail(.credentialsRequired(reason: "missing"), at: now, into: &commands)
         case 1: break
-        // Programs may disagree on which of several fields counts.
+        // If Proxy-Authorization occurs more than once, programs may disagree on which field is valid.
         default: return fail(.credentialsRequired(reason: "malformed"), at: now, into: &commands)
         }
         let value = request.fields.first(.proxyAuthorization)?.value ?? .empty
@@ -97,7 +97,7 @@ extension Exchange {
 /// Requests of a client that has been admitted.
 extension Exchange {
     private mutating func receiveAdmitted(_ options: ConnectionOptions, at now: Timestamp, into commands: inout CommandBuffer) {
-        // Only for this proxy: it is removed before matching, storing and forwarding.
+        // Proxy-Authorization is only for this proxy: Larder removes it before matching, storing and forwarding.
         if request.fields.contains(.proxyAuthorization) { request.fields.remove(.proxyAuthorization) }
         if isAnsweredHere() {
             trace.outcome = .local
@@ -106,7 +106,8 @@ extension Exchange {
             state = .delivering
             return commands.append(.sendLocal)
         }
-        // Nominated fields are not forwarded, so they must not select a response (T18). Removed before a rule can add fields.
+        // Fields that Connection nominates are not forwarded, so they must not select a response (T18). They are removed before a rule can
+        // add fields.
         if options.hasNominations { request.fields.removeNominated() }
         if context.rules.mayConcern(request) || context.shadow != nil, let fault = matchRules(),
             !servesOnlyStored(insteadOf: fault)
@@ -122,7 +123,7 @@ extension Exchange {
     mutating func receivePermitted(at now: Timestamp, into commands: inout CommandBuffer) {
         if context.sparesThisMachine, obligations.mode == nil { spareThisMachine() }
         if case .connect = request.method { return receiveConnect(at: now, into: &commands) }
-        // Fields that a rule writes count as the client's: they are set before the key and the directives are computed.
+        // Larder sets a rule's request fields before it computes the key and the directives, so it treats them like the client's fields.
         if obligations.editsRequest { matched.editRequest(&request.fields) }
         directives = RequestDirectives(request)
         if obligations.upgradesToTLS { upgradeToTLS() }
@@ -144,8 +145,8 @@ extension Exchange {
         lookUp(at: now, into: &commands)
     }
 
-    /// Whether Larder answers itself: its own pages, and OPTIONS for the server as a whole (RFC 9110 §9.3.7). With Max-Forwards 0, it is
-    /// the final recipient of OPTIONS and TRACE (RFC 9110 §7.6.2).
+    /// Whether Larder answers itself: its own pages, and OPTIONS for the server as a whole (RFC 9110 §9.3.7). With Max-Forwards 0, Larder
+    /// is the final recipient of OPTIONS and TRACE (RFC 9110 §7.6.2).
     private func isAnsweredHere() -> Bool {
         switch request.target.form {
         case .asterisk, .origin: return true
@@ -173,7 +174,7 @@ extension Exchange {
             applyMode()
             return nil
         case .deny: return .deniedByRule
-        // A PURGE sends nothing. It also removes stored responses of a host that is no longer allowed.
+        // A PURGE is not forwarded, so no rule has to allow its host. It also removes stored responses of a host that is no longer allowed.
         case .unlisted: return isPurge ? nil : .egressDenied
         case .ambiguousPath: return isPurge ? nil : .ambiguousPath
         }
@@ -193,7 +194,7 @@ extension Exchange {
         return facts
     }
 
-    /// This machine is reachable even without a network.
+    /// Disconnects the cache for all hosts except this machine, which is reachable even without a network.
     private mutating func spareThisMachine() {
         obligations.cache.isDisconnected = !LoopbackHost.isMeant(by: request.span(of: request.target.host))
     }
@@ -219,14 +220,14 @@ extension Exchange {
 
 /// The trust policy for the origin, applied before the key is made.
 extension Exchange {
-    /// Changes the target to https before the key is made: a response stored for one scheme never answers the other (T19). A PURGE refers
-    /// to the URL that it names.
+    /// Changes the target to https before the key is made: a response stored for one scheme never answers the other (T19). A PURGE keeps
+    /// the URL that it names.
     mutating func upgradeToTLS() {
         if case .other = request.method, isPurge { return }
         trace.isUpgraded = request.target.upgradeToTLS()
     }
 
-    /// Whether requests to this host in plain text are forbidden, as are responses that were stored from plain text (T49).
+    /// Whether this plain-text request, and responses stored from plain text, are forbidden because the host's keys are pinned (T49).
     private mutating func goesPastPins(_ rule: ExchangeContext.PlaintextLookUp, at now: Timestamp) -> Bool {
         guard case .http = request.target.scheme else { return false }
         if let plaintextMemo = memos.plaintext, isFor(plaintextMemo, at: now) { return false }
@@ -312,7 +313,7 @@ extension Exchange {
             for method in [Method.get, .query, .post] {
                 guard let request = RequestHead(uri: plain.span, method: method) else { continue }
                 var asked = [request]
-                // A response to a plain-text request may be stored under the https URL, by the rules for the plain one.
+                // If a rule upgrades plain-text requests, Larder stores their responses under the https URL.
                 var plaintext = request
                 if rules.upgradesToTLS, plaintext.target.downgrade() { asked.append(plaintext) }
                 for key in asked.compactMap({ Self.storingKey(of: $0, by: rules) }) where !keys.contains(key) { keys.append(key) }
@@ -361,7 +362,7 @@ extension Exchange {
 
 /// The method PURGE: an allowed client purges the stored responses of a URL, with all variants, under all keys that rules give it.
 extension Exchange {
-    /// No RFC defines this method; other caches use the same name.
+    /// Whether the method is PURGE. No RFC defines this method; other caches use the same name.
     var isPurge: Bool { request.span(of: request.methodName).equals("PURGE") }
 
     private mutating func receivePurge(at now: Timestamp, into commands: inout CommandBuffer) {
@@ -389,18 +390,19 @@ extension Exchange {
 
 // MARK: Our own pages
 
-/// Requests in origin form address the proxy as a server. It has a few pages for programs being set up, and none for web pages to use.
+/// Requests in origin form address the proxy as a server. The proxy has a few pages for programs that are being set up, and no pages that
+/// web pages may use.
 extension Exchange {
-    /// Why such a request is refused; `nil` if it is answered (`OwnPage`).
+    /// Why a request that addresses the proxy as a server is refused; `nil` if Larder answers it (`OwnPage`).
     private func refusalOfDirectRequest() -> Fault? {
         guard let page = OwnPage(request) else { return .notForAProxy }
-        // A DNS name that an attacker may have pointed to this address (T05).
+        // A host that is not one of our own may be a DNS name that an attacker has pointed to this address (T05).
         guard let host = request.hostField, context.isOwn(host, in: request) else { return .foreignHost }
         if comesFromAPage { return .crossSite }
         return page.isCertificate && context.rootCertificate == nil ? .noAuthority : nil
     }
 
-    /// Whether a page of another site made the request (T06): of requests from browsers, only those typed by the user or from the same
+    /// Whether a page of another site made the request (T06). Of requests from browsers, only those typed by the user or from the same
     /// origin are accepted.
     private var comesFromAPage: Bool {
         for line in request.fields.lines {
@@ -415,7 +417,8 @@ extension Exchange {
 }
 
 extension ExchangeContext {
-    /// HTTP/2 has no origin form (RFC 9113 §8.3.1): reads a request whose target is one of our listeners as one for Larder's own pages.
+    /// Treats an HTTP/2 request whose target is one of our listeners as a request for Larder's own pages, because HTTP/2 has no origin form
+    /// (RFC 9113 §8.3.1).
     package func readOwnTarget(of request: inout RequestHead) {
         guard case .absolute = request.target.form, let host = request.hostField, isOwn(host, in: request) else { return }
         request.target.form = .origin

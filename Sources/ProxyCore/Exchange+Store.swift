@@ -4,7 +4,7 @@ import HTTPMessage
 /// What the response changes in the store: it is stored, whole or as a part, or it freshens, replaces or invalidates stored responses.
 extension Exchange {
     mutating func decideStorage(unless known: StorageRefusal?, at now: Timestamp) -> Bool {
-        // Not decided for a request to switch protocols: its response concerns more than the request.
+        // The response to a request to switch protocols is not stored: it may depend on the switch.
         if incoming.isForSwitch { return false }
         if let known {
             trace.storage = .refused(known)
@@ -30,8 +30,8 @@ extension Exchange {
         return true
     }
 
-    /// Stores a part that the client requested, if it can be joined with others: with a strong entity tag, the length of the whole and,
-    /// because If-Range allows omitting them, all fields (RFC 9110 §15.3.7).
+    /// Stores a part that the client requested, if it can be joined with other parts. Joining requires a strong entity tag, the length of
+    /// the whole, and a request without If-Range, because a response to If-Range may omit fields (RFC 9110 §15.3.7).
     private mutating func decidePartStorage(at now: Timestamp) -> Bool {
         guard response.status.code == 206, directives.contains(.range), !directives.contains(.ifRange),
             upstream.wholeLength == nil,
@@ -59,12 +59,13 @@ extension Exchange {
         return true
     }
 
-    /// Whether the response is not to be stored.
+    /// Whether it is decided that the response is not stored.
     package var isStorageRefused: Bool {
         if case .refused = trace.storage { true } else { false }
     }
 
-    /// The maximum length of a body that rules allow to be stored, in bytes; `nil` for no limit. For a body of unknown length.
+    /// The maximum length that rules allow for a stored body, in bytes; `nil` for no limit. Applies to a body of unknown length as it
+    /// arrives.
     package var keptBodyLength: UInt64? { obligations.cache.maximumBodyLength }
 
     /// The response as stored, with a complete or pending body; `nil` if it is not to be stored.
@@ -72,7 +73,8 @@ extension Exchange {
         guard let facts = cache.facts,
             let prepared = StoredFields.prepare(ranges.wholeHead ?? response, to: request, facts: facts, secondaryKey)
         else { return nil }
-        // The exchange's array is reused, and its capacity grows: sharing it would make the exchange allocate one at least as large.
+        // Copies the key: the exchange reuses its own array, whose capacity grows. Sharing that array would make the exchange allocate
+        // another one, at least as large.
         let key = key.withUnsafeBufferPointer { Array($0) }
         return StoredResponse(
             key: key, nominatedFields: prepared.nominatedFields, facts: facts, head: prepared.head,
@@ -81,8 +83,8 @@ extension Exchange {
             variantLimit: obligations.cache.variantLimit ?? Vary.variantLimit)
     }
 
-    /// The part to cut from a response that is about to be stored: the origin ignored the range (RFC 9110 §14.2). The next range request is
-    /// answered from the store, and a client that requests several ranges at once accepts all as parts or none.
+    /// The part to cut from a response that is about to be stored: the origin ignored the range (RFC 9110 §14.2). Later range requests get
+    /// parts from the store, and a client that requests several ranges at once needs either all of them as parts or the complete response.
     package var partToCut: Range<UInt64>? {
         guard directives.contains(.range), case .known(let whole) = upstream.body, response.status.code == 200,
             case .one(let part)? = Delivery.choice(of: whole, validators: response.fields, for: request)
@@ -104,11 +106,11 @@ extension Exchange {
             body: upstream.body, part: ranges.part, cutsPart: partToCut != nil, gatheredLength: context.limits.gatheredBodyLength)
     }
 
-    /// Whether this many bytes of content are still gathered. Longer content is streamed.
+    /// Whether content of this length is short enough to be buffered. Longer content is streamed.
     package func gathers(_ count: Int) -> Bool { count <= context.limits.gatheredBodyLength }
 
-    /// For content of unknown length that has reached this length.
-    /// - Returns: `nil` if rules allow it to be stored.
+    /// Checks content of unknown length that has reached this length.
+    /// - Returns: why it is not stored; `nil` if rules allow it to be stored.
     package func rejection(ofLength count: Int) -> StorageRejection? {
         guard let limit = keptBodyLength, UInt64(count) > limit else { return nil }
         return .tooLarge
@@ -124,7 +126,7 @@ extension Exchange {
         commands.append(.discardUpstreamBody)
         let identified = Freshening.identified(by: response, among: selectable(asked), asked: asked)
         guard let newest = identified.first else { return fetchAgain(at: now, into: &commands) }
-        // Newest last, so that it precedes the others if two become the same variant.
+        // The newest response is freshened last, so it is found before the others if two of them become the same variant.
         for stored in identified.reversed() {
             switch outcome(for: stored, at: now) {
             case .freshened(let new):
@@ -144,7 +146,7 @@ extension Exchange {
     }
 
     /// The 304 is for another representation: sends the request again, without our conditions. The origin server does not have the stored
-    /// response, so it replaces no other, and a failure counts as a failed validation (RFC 9111 §5.2.2.2).
+    /// response, so that response cannot replace an error. A failure counts as a failed validation (RFC 9111 §5.2.2.2).
     private mutating func fetchAgain(at now: Timestamp, into commands: inout CommandBuffer) {
         cache.selected = nil
         cache.isValidating = false
@@ -193,7 +195,7 @@ extension Exchange {
 
     /// The responses that match this request, newest first.
     ///
-    /// Always includes the validated one: a background validation omits fields of the request.
+    /// Always includes the validated response, even if it does not match: a background validation omits fields of the request.
     private func selectable(_ asked: StoredResponse?) -> [StoredResponse] {
         found.siblings.filter { $0 === asked || Vary.matches($0.nominatedFields, request.fields, secondaryKey) }
     }
@@ -236,11 +238,12 @@ extension Exchange {
         return replaced + [selected]
     }
 
-    /// The response is not stored: removes the ones that it would replace. If only the request forbids storing, nothing is removed.
+    /// The response is not stored: removes the stored responses that it would replace. If only the request forbids storing, nothing is
+    /// removed.
     mutating func removeReplaced(into commands: inout CommandBuffer) {
         guard case .refused(let refusal) = trace.storage, !refusal.isOfRequest, refusal != .validation else { return }
         var replaced = replacedByResponse
-        // A part of the same representation that cannot be joined does not outdate stored parts.
+        // A part that cannot be joined with stored parts does not outdate them if it is of the same representation.
         if refusal == .partialContent {
             let tag = BodyResumption.strongTag(of: response.fields)
             replaced.removeAll { $0.strongTag == tag }
@@ -248,7 +251,8 @@ extension Exchange {
         remove(replaced, into: &commands)
     }
 
-    /// A stored part is newer than whole responses of other representations, which would be selected before it (RFC 9111 §4).
+    /// Removes whole responses of other representations that are older than the part to be stored, but would be selected before it (RFC
+    /// 9111 §4).
     mutating func removeOutlived(into commands: inout CommandBuffer) {
         guard ranges.part != nil, let facts = cache.facts else { return }
         let tag = BodyResumption.strongTag(of: response.fields)
@@ -274,9 +278,9 @@ extension Exchange {
         if !changes.invalidatedKeys.isEmpty { commands.append(.invalidate) }
     }
 
-    /// The keys that the response invalidates (RFC 9111 §4.4), under all rules.
+    /// The keys that the response invalidates (RFC 9111 §4.4), including the keys that rules derive.
     private mutating func noteInvalidatedKeys() {
-        // A request that is keyed by its content is a read.
+        // A request that is keyed by its content is a read, and invalidates nothing.
         if isKeyedByContent { return }
         changes.invalidatedKeys = keys(forURIsIn: Invalidation.keys(request: request, response: response))
     }
@@ -305,7 +309,7 @@ extension Exchange {
         ranges.completion = nil
         switch response.status.code {
         case 206, 304, 412, 416:
-            // It responds to a condition that the client did not send: forwards the client's own request.
+            // The response answers a condition that Larder added, not the client: forwards the client's own request.
             cache.selected = nil
             commands.append(.discardUpstreamBody)
             fetch(at: now, into: &commands)
@@ -352,7 +356,7 @@ extension Exchange {
     /// Prepares the exchange to validate the response that `served` has delivered, under the same rules.
     ///
     /// The request is the client's, so that it selects the same response, but without conditions, range and cache directives. HEAD becomes
-    /// GET, because it brings no body to store.
+    /// GET, because a response to HEAD has no body to store.
     package mutating func begin(id: UInt64, validating served: borrowing Exchange) {
         begin(id: id, context: served.context)
         isBackground = true

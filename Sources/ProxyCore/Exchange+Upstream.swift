@@ -110,8 +110,8 @@ extension Exchange {
             at: now, isChecked: false, keptOutBy: trace.findings.isEmpty ? nil : .validation, into: &commands)
     }
 
-    /// Whether this is a 304 to a request without If-None-Match or If-Modified-Since (RFC 9110 §15.4.5): it refers neither to a response
-    /// that the client has, nor to a stored one that Larder validates (T39).
+    /// Whether this is a 304 to a request without If-None-Match or If-Modified-Since (RFC 9110 §15.4.5). Such a 304 cannot refer to a
+    /// response of the client, or to a stored one that Larder validates (T39).
     private var isUnaskedNotModified: Bool {
         response.status == .notModified && (!directives.contains(.cacheCondition) || obligations.transforms)
     }
@@ -175,7 +175,8 @@ extension Exchange {
         if case .offlineMiss = fault, state == .connecting {
             return fail(.offlineMiss(detail: "tunnel"), at: now, into: &commands)
         }
-        // A stored response replaces an origin that cannot be reached (RFC 9111 §4.2.4), never one that must not be contacted.
+        // A stored response is used if the origin cannot be reached (RFC 9111 §4.2.4), but not if policy denies the request or the server
+        // is not trusted.
         if !isBackground, let failure = fault.failure {
             if standsIn(for: failure, at: now) {
                 trace.fault = fault
@@ -238,7 +239,7 @@ extension Exchange {
         deliverRelayed(at: now, isChecked: true, keptOutBy: refusal, into: &commands)
     }
 
-    /// Does what the rule requires for a response with faults.
+    /// Applies the rule's setting for a response with faults.
     /// - Returns: whether the response is still delivered.
     private mutating func finishValidation(at now: Timestamp, into commands: inout CommandBuffer) -> Bool {
         guard let validation, let outermost = trace.findings.outermost else { return true }
@@ -248,7 +249,7 @@ extension Exchange {
             delivery.isAnnotated = true
             return true
         case .stale:
-            // The rule has precedence over the client's directives, as for a policy.
+            // The rule has precedence over the client's directives, like a rule's cache policy.
             if let stored = cache.selected,
                 let decision = Reuse.staleInsteadOfRefused(
                     stored.facts, for: directives, overrides: obligations.cache, at: now)
@@ -283,7 +284,7 @@ extension Exchange {
     /// - Returns: `false` if the request has been answered with an error.
     mutating func decideTransform(at now: Timestamp, into commands: inout CommandBuffer) -> Bool {
         if isBackground || !obligations.transforms { return true }
-        // HEAD has the fields that GET would have, as far as they are known without the content (RFC 9110 §9.3.2).
+        // A response to HEAD has the fields of the response to GET that are known without the content (RFC 9110 §9.3.2).
         let length: BodyLength = request.method == .head ? .unknown : upstream.body == .none ? .known(0) : upstream.body
         let needsTransform = decideTransform(of: response, length: length, isForbidden: false, at: now, into: &commands)
         if needsTransform == true, request.method == .head { transform.makeHead(of: response, by: transformPlan, digest: nil) }
@@ -339,7 +340,7 @@ extension Exchange {
         fault.permitsContinuation && beginContinuation(after: received)
     }
 
-    /// Handles the end of the origin's message. A response to a request for the rest may be shorter than requested.
+    /// Handles the end of the origin's message. A response to a request for the rest of a body may be shorter than requested.
     package mutating func continuesShortPiece(after received: UInt64) -> Bool {
         guard upstream.continuation?.isUnfinished(after: received) == true else { return false }
         return beginContinuation(after: received)
@@ -353,7 +354,7 @@ extension Exchange {
         return true
     }
 
-    /// The request for the rest, as sent to the origin.
+    /// The request for the rest of an interrupted body, as sent to the origin.
     package func writeContinuedHead(into output: inout [UInt8]) {
         guard let continuation = upstream.continuation else { return }
         ForwardedRequest(
@@ -367,7 +368,7 @@ extension Exchange {
         upstream.continuation?.accepts(head, body: body, continuing: response) ?? false
     }
 
-    /// Whether the rest of a body comes from the server that has sent its beginning, under the same trust policy.
+    /// Whether the rest of a body comes from the same server as its beginning, under the same trust policy.
     package func isOfSameServer(trust: UInt64, chain: RecordedChain?) -> Bool {
         guard trust == upstream.trust else { return false }
         return upstream.chain == nil || chain?.digest == upstream.chain?.digest

@@ -55,7 +55,7 @@ package struct Exchange: ~Copyable, Sendable {
 
     // Storage that is reused for the next request.
 
-    /// The parser writes it here, before `requestHead`. In a tunnel, `ClientConnection` then completes it with the tunnel's origin. Nothing
+    /// The parser or `HTTP2Stream` writes it here, before `requestHead`, and in a tunnel completes it with the tunnel's origin. Nothing
     /// else of the exchange is set from outside.
     package var request = RequestHead()
     package internal(set) var response = ResponseHead()
@@ -63,7 +63,7 @@ package struct Exchange: ~Copyable, Sendable {
     package internal(set) var key: [UInt8] = []
     /// The conditions by which rules distinguish responses under the key.
     package internal(set) var secondaryKey = SecondaryKey.none
-    /// Read from the request's head once the client is admitted; until then it has the previous request's directives.
+    /// Read from the request's head once the client is admitted; until then, these are the previous request's directives.
     package internal(set) var directives = RequestDirectives(RequestHead())
 
     // The rules that match the request, and their effects.
@@ -71,7 +71,7 @@ package struct Exchange: ~Copyable, Sendable {
     package internal(set) var matched = MatchedRules()
     package internal(set) var obligations = Obligations()
 
-    // Each phase has its state.
+    // The state of each phase.
 
     package internal(set) var incoming = RequestState()
     package internal(set) var cache = CacheState()
@@ -279,7 +279,7 @@ package struct Exchange: ~Copyable, Sendable {
             // The response is too long for the store, but it replaces the stored ones, which are outdated.
             if reason == .bodyTooLarge { noteRemoved(changes.replaced) }
 
-        // The stored responses that it replaces are removed, so that they are no longer found.
+        // The stored responses that the new one replaces are removed, so that they are no longer found.
         case .bodyStored: noteRemoved(changes.replaced)
 
         case .wholeStored: if let partToCut { cut(partToCut) }
@@ -360,19 +360,20 @@ extension Exchange {
 // MARK: For the log
 
 extension Exchange {
-    /// Lends both heads to the log. Mutating, so that nothing is copied.
+    /// Lends the heads of the request and the response to the log. The function is mutating so that nothing is copied.
     package mutating func withHeads(_ body: (_ request: borrowing RequestHead, _ response: borrowing ResponseHead) -> Void) {
         body(request, response)
     }
 
-    /// Lends the trace, the request's head and its key, in the same way.
+    /// Lends the trace, the request's head and its key to the log. The function is mutating so that nothing is copied.
     package mutating func withTraced(
         _ body: (_ trace: borrowing DecisionTrace, _ request: borrowing RequestHead, _ key: Span<UInt8>) -> Void
     ) {
         body(trace, request, key.span)
     }
 
-    /// The rule that denied the request, that limits it or that would deny it; otherwise the last one that matched; empty if none did. For the log.
+    /// The rule that denied the request, that limits it or that would deny it; otherwise the last one that matched; empty if none did. For
+    /// the log.
     package var decidingRuleName: String {
         if matched.isEmpty { return "" }
         if let index = trace.decidingRule { return matched[Int(index)].name }

@@ -30,8 +30,8 @@ package enum ExchangeCommand: Equatable, Sendable {
     case fetch
     /// Deliver `selected`: `writeStoredHead`, then its body or the parts that `delivery` has chosen. Reply: `deliveryEnded`.
     case sendStored
-    /// Deliver `selected` as described by `completion`: partly from the store and partly from the origin; the latter is stored too. Reply:
-    /// `deliveryEnded`, `completionRefused`.
+    /// Deliver `selected` as described by `completion`: partly from the store and partly from the origin. The bytes from the origin are
+    /// stored too. Reply: `deliveryEnded`, `completionRefused`.
     case complete
     /// Deliver the upstream's response: `writeRelayedHead`, then its body. `store`: also store it under `key`. Reply:
     /// `deliveryEnded`.

@@ -57,7 +57,7 @@ package final class ExchangeContext: Sendable {
             }
         }
 
-        /// The mode that results from a rule's mode. If the mode forwards nothing, no rule can allow it.
+        /// The mode that results from a rule's mode. If the active mode forwards nothing, no rule can allow forwarding.
         func replaced(by mode: RuleMode) -> Mode {
             let wanted = Mode(mode)
             return isClosed && !wanted.isClosed ? self : wanted
@@ -88,7 +88,7 @@ package final class ExchangeContext: Sendable {
     package struct OwnAddress: Sendable {
         package let hosts: [[UInt8]]
         package let port: UInt16
-        /// Whether it listens on all addresses of the machine.
+        /// Whether the listener listens on all addresses of the machine.
         package let isAnyAddress: Bool
 
         package init(hosts: [[UInt8]], port: UInt16, isAnyAddress: Bool = false) {
@@ -124,8 +124,8 @@ package final class ExchangeContext: Sendable {
     package let runName: [UInt8]
     /// The clients that may use the method PURGE; empty for none.
     package let purgeClients: [AddressRange]
-    /// Whether plain-text requests to a host (in lower case, without brackets) and port are allowed: not if its keys are pinned (T49).
-    /// `nil` if they are allowed for every host.
+    /// Whether plain-text requests to a host (in lower case, without brackets) and port are allowed. They are forbidden if the host's keys
+    /// are pinned (T49). `nil` if they are allowed for every host.
     package let plaintextRule: PlaintextLookUp?
     /// The active trust policy for an https origin (made in `ProxyServer+Trust.swift`). `nil` if stored responses are not bound to trust
     /// policies.
@@ -135,7 +135,7 @@ package final class ExchangeContext: Sendable {
     package let judgeChain: JudgeChain?
     /// The trust policy for an https host; `nil` if no server is trusted for it. For explanations.
     package let trustSummary: @Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> TrustSummary?
-    /// Why the settings for hosts and addresses let no request reach an origin, as far as it is known without a look-up. For explanations;
+    /// Why the settings for hosts and addresses prevent requests to an origin, if that is known without a DNS look-up. For explanations;
     /// the transport checks requests itself.
     package let denial: DenialLookUp
     /// The name of this instance in Via, by which it detects loops (RFC 9110 §7.6.3).

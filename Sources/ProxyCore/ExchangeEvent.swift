@@ -2,7 +2,7 @@ import HTTPCaching
 import HTTPMessage
 import ProxyPolicy
 
-/// An event for an exchange. It carries all its data, except the request's head, which the parser has written into the exchange.
+/// An event for an exchange. The event carries all its data, except the request's head, which the parser has written into the exchange.
 ///
 /// Rare events with much data are `indirect`: the events of a hit stay small and need no allocation.
 package enum ExchangeEvent: Sendable {
@@ -93,7 +93,7 @@ package enum ExchangeEvent: Sendable {
     /// The connection closes after this response: the rest of the request will not be read. Precedes writing the head.
     case connectionEnds
     /// The driver has nothing left to send, or the body failed. The last bytes may still be in the connection's output. A body of at most
-    /// 16 KiB from memory always is, and is written after the exchange has ended.
+    /// 16 KiB from memory is always in the output at this time, and is written after the exchange has ended.
     case deliveryEnded(isComplete: Bool, at: Timestamp)
     case clientGone(at: Timestamp)
 }

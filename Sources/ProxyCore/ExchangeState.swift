@@ -7,7 +7,7 @@ import ProxyPolicy
 /// State that most requests do not change. Checking that costs less than releasing empty values.
 protocol RareState {
     init()
-    /// Whether it equals the state after `init`.
+    /// Whether the state equals that after `init`.
     var isEmpty: Bool { get }
 }
 
@@ -47,8 +47,8 @@ package struct RequestState: RareState, Sendable {
 package struct CacheState: Sendable {
     /// The stored response that is delivered or validated.
     package internal(set) var selected: StoredResponse?
-    /// The length of the content of `selected`, if it is not simply that of its body: the body is pending, the response is a replayed one
-    /// without Content-Length or one that was cut off, or the body was read to its end for a transform.
+    /// The length of the content of `selected`, if it differs from that of its body. The lengths differ for a pending body, for a body that
+    /// was read to its end for a transform, and for a replayed response that has no Content-Length or was cut off.
     package internal(set) var selectedLength: BodyLength?
     /// The facts of the response that is being stored; `nil` if none is.
     package internal(set) var facts: ReuseFacts?
@@ -56,9 +56,9 @@ package struct CacheState: Sendable {
     var isValidating = false
     /// Whether later failures are failures to validate a stored response that must not be used without validation.
     var failsValidation = false
-    /// This exchange leads the fetch of its key.
+    /// Whether this exchange leads the fetch of its key.
     var isLeading = false
-    /// `selected` came from another request's fetch.
+    /// Whether `selected` came from another request's fetch.
     var isCollapsed = false
     var collapsing = CacheStatus.Collapsing.none
     /// The fault to send unless the trust policy accepts the recorded chain of `selected`.
@@ -106,7 +106,7 @@ package struct RangeState: RareState, Sendable {
     package internal(set) var completion: RangeCompletion?
     /// The range of the response in its representation, if it is stored as a part.
     package internal(set) var part: Part?
-    /// The head of the complete response of which `part` is stored.
+    /// The head of the complete response , if only `part` of it is stored.
     var wholeHead: ResponseHead?
 
     package struct Part: Equatable, Sendable {
@@ -119,12 +119,12 @@ package struct RangeState: RareState, Sendable {
 
 /// The request to the origin, and its response, apart from the response's head.
 package struct UpstreamState: RareState, Sendable {
-    /// The request was sent; until then nothing is set but `trustRefusal`.
+    /// Whether the request was sent. Until then, only `trustRefusal` may be set.
     var isAsked = false
     package internal(set) var requestTime = Timestamp(milliseconds: 0)
     package internal(set) var body: BodyLength = .none
-    /// The length of the whole of which the client may get a part: the body is gathered to be checked, recorded, or stored in place of
-    /// the part.
+    /// The length of the complete body, if the client may get only a part of it. Set if the body is gathered to be checked, recorded, or
+    /// stored in place of the part.
     var wholeLength: UInt64?
     /// The mark of the trust policy that accepted the server; 0 without TLS.
     package internal(set) var trust: UInt64 = 0

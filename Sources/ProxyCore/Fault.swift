@@ -6,7 +6,7 @@ import ProxyPolicy
 /// The driver maps each module's errors to one of these (`FaultMapping`); `GatewayError` defines the response for the client. A `detail` is
 /// a fixed word of the module that found the fault, never text from the request.
 package enum Fault: Equatable, Sendable {
-    // Caused by the client.
+    // Faults caused by the client.
     case malformedRequest(detail: StaticToken)
     case badTarget(detail: StaticToken)
     case targetTooLong
@@ -18,7 +18,7 @@ package enum Fault: Equatable, Sendable {
     case requestTimeout
     case notForAProxy
     case misdirectedRequest(detail: StaticToken)
-    /// For a request to Larder as a server.
+    /// Faults of a request to Larder as a server.
     case foreignHost, crossSite, noAuthority
     case onlyIfCachedMiss(detail: StaticToken)
     /// No request may be forwarded, and the response is not in the store.
@@ -29,9 +29,9 @@ package enum Fault: Equatable, Sendable {
     case clientRefusedCertificate(alert: StaticToken)
     case clientHandshakeFailed(reason: StaticToken)
 
-    // Caused by policy.
+    // Faults caused by policy.
     case deniedByRule
-    /// No rule allows it, and the settings deny such requests.
+    /// No rule allows the request, and the settings deny such requests.
     case egressDenied
     case ambiguousPath
     /// A limit of a matching rule is reached.
@@ -55,7 +55,7 @@ package enum Fault: Equatable, Sendable {
     case purgeOff
     case purgeNotAllowed
 
-    // Caused by the connection to the origin.
+    // Faults of the connection to the origin.
     case nameNotFound
     case nameLookUpTimeout
     case connectionRefused
@@ -76,7 +76,7 @@ package enum Fault: Equatable, Sendable {
     case unexpectedUpgrade
     case unexpectedNotModified
 
-    // Found by a rule's validation.
+    // Faults that a rule's validation found.
     case unacceptableStatus
     case unacceptableContentType
     case noneAccepts
@@ -91,7 +91,7 @@ package enum Fault: Equatable, Sendable {
     /// The transform that a rule requires failed.
     case transformFailed(TransformFault)
 
-    // Caused by Larder.
+    // Faults caused by Larder.
     case noTrustAnchors
     case overloaded
     case checkQueueFull

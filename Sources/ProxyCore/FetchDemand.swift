@@ -2,10 +2,10 @@
 package struct FetchDemand: Equatable, Sendable {
     /// A body that is being stored.
     package struct Body: Equatable, Sendable {
-        /// Its length, if the head gave one, and the number of bytes received.
+        /// The body's length, if the head gave one, and the number of bytes received.
         package let length: UInt64?
         package let receivedCount: UInt64
-        /// Whether the store keeps it.
+        /// Whether the store keeps the body.
         package let isKept: Bool
         /// Whether another fetch brings some of the same bytes.
         package let isOverlapped: Bool
@@ -20,7 +20,7 @@ package struct FetchDemand: Equatable, Sendable {
             self.readerCount = readerCount
         }
 
-        /// At least four fifths have been received, and no other fetch brings the rest (C14).
+        /// Whether at least four fifths have been received, and no other fetch brings the rest (C14).
         private var isWorthFinishing: Bool {
             guard let length else { return false }
             return isKept && !isOverlapped && receivedCount >= length / 5 * 4

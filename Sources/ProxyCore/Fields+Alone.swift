@@ -1,7 +1,7 @@
 import HTTPMessage
 
 extension Fields {
-    /// The same lines, with storage that holds only their bytes.
+    /// A copy of the field lines, in separate storage that contains only their bytes.
     package var alone: Fields {
         var fields = Fields()
         fields.reserve(byteCount: bytes.count, lineCount: count)

@@ -2,8 +2,8 @@ import HTTPCaching
 import HTTPMessage
 import ProxyPolicy
 
-/// The remaining bytes to fetch of a response of which a client requested a part, if a rule requires it (`fill: true`). They are fetched
-/// only for the store, gap by gap, with the client's request and rules.
+/// The bytes that are still missing from a response after a client has requested a part of it. If a rule requires it (`fill: true`), Larder
+/// fetches them only for the store, gap by gap, with the client's request and rules.
 package struct Fill: Sendable {
     package let key: [UInt8]
     let context: ExchangeContext

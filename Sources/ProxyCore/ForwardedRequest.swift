@@ -80,7 +80,7 @@ struct ForwardedRequest {
         }
     }
 
-    /// RFC 9110 §7.6.2: decremented for OPTIONS and TRACE; for other methods it has no meaning and is forwarded.
+    /// Max-Forwards is decremented for OPTIONS and TRACE. For other methods it has no meaning and is forwarded (RFC 9110 §7.6.2).
     private func writeMaxForwards(into output: inout [UInt8]) {
         guard let line = fields.first(.maxForwards) else { return }
         guard request.method == .options || request.method == .trace, let hops = MaxForwards.value(in: fields) else {

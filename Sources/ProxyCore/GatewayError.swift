@@ -89,7 +89,7 @@ package struct GatewayError: Equatable, Sendable {
         case .unsupportedVersion:
             self.init(
                 505, "version_not_supported", "http_request_error", .client,
-                "Only HTTP/1.0 and HTTP/1.1 are supported.", closes: true)
+                "The version in the request line is neither HTTP/1.0 nor HTTP/1.1.", closes: true)
         case .unknownExpectation:
             self.init(
                 417, "unknown_expectation", "http_request_error", .client,
@@ -121,11 +121,12 @@ package struct GatewayError: Equatable, Sendable {
         case .onlyIfCachedMiss(let detail):
             self.init(
                 504, StaticToken(ReuseDecision.notSatisfiableWord), "destination_unavailable", .policy,
-                "The request allows only a stored response, and none can be used.", detail: detail)
+                "The request allows only a stored response, and no stored response can be used.", detail: detail)
         case .offlineMiss(let detail):
             self.init(
                 504, StaticToken(ReuseDecision.offlineMissWord), "destination_unavailable", .policy,
-                "This proxy is offline: it sends no requests, and no stored response can be used.", detail: detail)
+                "This proxy is offline or replays a recording: it sends no requests, and no stored or recorded response can be used.",
+                detail: detail)
         case .recordingDamaged:
             self.init(
                 500, "recording_damaged", "proxy_internal_error", .larder,
@@ -168,7 +169,7 @@ package struct GatewayError: Equatable, Sendable {
         case .hostDenied:
             self.init(
                 403, "host_denied", "http_request_denied", .policy,
-                "The settings deny this host: tls.hosts does not name it, and tls.default is deny.")
+                "The settings deny this host: neither tls.hosts nor tls.pins_from names it, and tls.default is deny.")
         case .connectDenied:
             self.init(
                 403, "connect_denied", "http_request_denied", .policy, "The settings (tls) deny CONNECT to this host.")
@@ -180,7 +181,7 @@ package struct GatewayError: Equatable, Sendable {
         case .clientRefusedCertificate(let alert):
             self.init(
                 403, "client_refused_certificate", "tls_alert_received", .client,
-                "The client rejected the certificate: it does not trust this proxy's CA.",
+                "The client rejected this proxy's certificate: it probably does not trust this proxy's CA.",
                 detail: alert)
         case .clientHandshakeFailed(let reason):
             self.init(
@@ -193,7 +194,8 @@ package struct GatewayError: Equatable, Sendable {
         case .tunnelRefused(let reason):
             self.init(
                 403, "tunnel_refused", "http_request_denied", .policy,
-                "The client's first bytes in the tunnel do not match the host that it requested.", detail: reason)
+                "Larder refused the tunnel. The detail names the reason, such as server_name_mismatch, not_tls or hidden_from_rules.",
+                detail: reason)
         case .hostMismatch:
             self.init(
                 403, "host_mismatch", "http_request_denied", .policy, "The Host field and the URL name different hosts.")
@@ -204,7 +206,8 @@ package struct GatewayError: Equatable, Sendable {
         case .destinationPrivate:
             self.init(
                 403, "destination_private", "destination_ip_prohibited", .policy,
-                "The destination's address is private, and such addresses are denied: list it in egress.addresses.allow.")
+                "The destination's address is private, and such addresses are denied: list the address in egress.addresses.allow."
+            )
         case .plaintextToPinnedHost:
             self.init(
                 403, "plaintext_to_pinned_host", "http_request_denied", .policy,
@@ -248,7 +251,7 @@ package struct GatewayError: Equatable, Sendable {
         case .upstreamProxyRefused:
             self.init(
                 502, "upstream_proxy_refused", "destination_unavailable", .upstream,
-                "The upstream proxy refused the connection.")
+                "The upstream proxy did not accept the request.")
         case .untrustedServer(let reason):
             self.init(
                 502, "certificate_not_trusted", "tls_certificate_error", .upstream,
@@ -261,7 +264,7 @@ package struct GatewayError: Equatable, Sendable {
         case .clientCertificateRequired:
             self.init(
                 502, "client_certificate_required", "tls_alert_received", .upstream,
-                "The host requires a client certificate, and the settings have none for it.")
+                "The host requires a client certificate, and the settings contain no client certificate for this host.")
         case .handshakeFailed:
             self.init(
                 502, "tls_handshake_failed", "tls_protocol_error", .upstream, "The TLS handshake with the host failed.")
@@ -288,7 +291,7 @@ package struct GatewayError: Equatable, Sendable {
         case .unexpectedNotModified:
             self.init(
                 502, "unexpected_not_modified", "http_protocol_error", .upstream,
-                "The host sent 304 (Not Modified) to a request without conditions.")
+                "The host sent 304 (Not Modified) in response to a request without conditional fields.")
         case .unacceptableStatus:
             self.init(
                 502, "unacceptable_status", "http_protocol_error", .policy, "A rule does not accept this status.")
@@ -339,7 +342,7 @@ package struct GatewayError: Equatable, Sendable {
         case .noTrustAnchors:
             self.init(
                 500, "no_trust_anchors", "proxy_configuration_error", .larder,
-                "No trusted CA certificates are configured, so https requests are refused.")
+                "No trusted CA certificates are configured, so Larder cannot verify https servers.")
         case .overloaded:
             self.init(
                 503, "overloaded", "connection_limit_reached", .larder, "Too many connections are open: try again later.",
@@ -386,8 +389,8 @@ extension TransformFault {
 }
 
 extension GatewayError {
-    /// The same error for a failed validation of a stored response that must not be used without it (RFC 9111 §5.2.2.2): 504, because the
-    /// gateway did not receive a timely response.
+    /// The same error for a failed validation of a stored response that must not be used without validation (RFC 9111 §5.2.2.2). A 502
+    /// becomes 504, because the gateway did not receive a timely response.
     var ofValidation: GatewayError {
         guard origin == .upstream, status.code == 502 else { return self }
         return GatewayError(
@@ -397,7 +400,7 @@ extension GatewayError {
 }
 
 extension Fault {
-    /// The kind of the origin's failure, for which a stored response may be used; `nil` for client errors and policy.
+    /// The kind of origin failure, if a stored response may be used in its place; `nil` for errors caused by the client or by policy.
     var failure: OriginFailure? {
         switch self {
         // Forwarding was disabled in the meantime: the cache is disconnected (RFC 9111 §4.2.4).

@@ -2,9 +2,9 @@ import HTTPMessage
 
 /// The body of an error response: problem details as JSON (RFC 9457), HTML or plain text, by the request's Accept.
 ///
-/// Of the request it contains the host, its differences from the recording, and in a suggested rule the method and path. Of a
-/// server that is not trusted, it contains the facts in its certificate. All is escaped for the format. It contains no version
-/// and no path of this machine.
+/// The body contains facts of the request: the host, the differences from the recording and, in a suggested rule, the method and path. If a
+/// server is not trusted, the body contains facts from its certificate. Each value is escaped for the format. The body contains no version
+/// of Larder and no path of this machine.
 package struct GatewayErrorBody {
     package enum Format: Sendable { case json, html, text }
 

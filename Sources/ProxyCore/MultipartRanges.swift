@@ -5,7 +5,7 @@ package struct MultipartRanges: Equatable, Sendable {
     /// Parts with a smaller gap between them are joined, because the gap is shorter than a part's head (RFC 9110 §15.3.7.2).
     private static let joinedGap: UInt64 = 128
 
-    /// In the requested order, except for joined parts.
+    /// The ranges in the requested order, except for joined ones.
     package let parts: [Range<UInt64>]
     private let whole: UInt64
     /// The representation's Content-Type; empty if it has none.
@@ -36,8 +36,8 @@ package struct MultipartRanges: Equatable, Sendable {
         }
         if parts.isEmpty { return .unsatisfiable }
         if ranges.count == 1 { return .one(parts[0]) }
-        // Each part also has a head: if the parts together would be longer than the complete representation, that is sent
-        // (§17.15).
+        // Each part also has a head. If the parts together would be longer than the complete representation, Larder sends the complete one
+        // (RFC 9110 §17.15).
         let length = parts.reduce(0) { $0 + UInt64($1.count) + (parts.count > 1 ? joinedGap : 0) }
         if length >= whole { return .whole }
         return parts.count == 1 ? .one(parts[0]) : .several(MultipartRanges(parts: parts, whole: whole))

@@ -4,7 +4,7 @@ import HTTPMessage
 package struct ActiveTrust: Sendable {
     /// The mark of connections whose server the policy accepted (`ExchangeMetrics.trustMark`).
     package let mark: UInt64
-    /// The last moment at which this applies.
+    /// The last moment at which the mark is valid.
     package let until: Timestamp
 
     package init(mark: UInt64, until: Timestamp) {
@@ -19,15 +19,15 @@ package struct ActiveTrust: Sendable {
 /// Whether plain-text requests to an origin are allowed.
 package enum PlaintextRule: Sendable {
     case refused(TrustRefusal)
-    /// `until`: the last moment at which this applies.
+    /// `until`: the last moment at which plain-text requests are allowed.
     case allowed(until: Timestamp)
 }
 
 /// An origin whose trust policy was looked up, with the time until which the result is valid.
 struct OriginMemo: Sendable {
-    /// In lower case, without brackets.
+    /// The host in lower case, without brackets.
     let host: [UInt8]
     let port: UInt16
-    /// The last moment.
+    /// The last moment at which the result is valid.
     let until: Timestamp
 }

@@ -1,6 +1,6 @@
 import ProxyPolicy
 
-/// The verdict of rules on a request, apart from what else they do.
+/// The verdict of the rules on a request, without their other effects.
 package enum DenialWord: UInt8, Sendable {
     case allowed, deniedByRule, egressDenied, ambiguousPath
 
@@ -18,7 +18,8 @@ package enum DenialWord: UInt8, Sendable {
     package var text: StaticString { fault.map { GatewayError($0).code.text } ?? "allowed" }
 }
 
-/// How the verdict of `policy.shadow` differs from that of the active rules. In both, report mode counts as denial.
+/// How the verdict of `policy.shadow` differs from that of the active rules. For both policies, a request that only report mode allows is
+/// reported as denied.
 package struct ShadowDifference: Equatable, Sendable {
     package let active: DenialWord
     package let shadow: DenialWord
@@ -37,7 +38,7 @@ extension ReportedDenial {
 }
 
 extension Verdict {
-    /// The same for a CONNECT that is not intercepted.
+    /// Why a CONNECT that is not intercepted is denied, or would be without report mode.
     var wordOfTunnel: DenialWord {
         if case .allow(let obligations) = self, obligations.reported == nil, obligations.tunnel == .inspectedOnly {
             return .egressDenied

@@ -10,8 +10,8 @@ import HTTPMessage
 enum ProtocolSwitch {
     private static var name: StaticString { "websocket" }
 
-    /// Whether the request asks for WebSocket and nothing else, and the field must not be ignored (RFC 9110 §7.8: not in HTTP/1.0, and not
-    /// without the connection option).
+    /// Whether the request asks only for WebSocket, in an Upgrade field that Larder must not ignore. RFC 9110 §7.8 requires recipients to
+    /// ignore the field in HTTP/1.0, and without the connection option.
     static func isAsked(by request: RequestHead, body: BodyLength) -> Bool {
         guard case .get = request.method, request.version.isAtLeast11, body == .none || body == .known(0) else { return false }
         return isNamed(in: request.fields)

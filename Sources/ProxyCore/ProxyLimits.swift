@@ -17,7 +17,7 @@ package struct ProxyLimits: Equatable, Sendable {
     package var gatheredRequestBytes = 64 * 1024 * 1024
     /// The maximum number of waiting searches for near misses; further ones are omitted, and the response names a command to run instead.
     package var waitingSearches = 16
-    /// The size of each loop's cache of replayed responses, in bytes; others are read again.
+    /// The size of each loop's cache of replayed responses, in bytes; responses that are not in it are read again.
     package var replayedBytes = 16 * 1024 * 1024
     /// The maximum number of recorded bytes that wait for the disk; beyond it no origin is read.
     package var recordedWindow = 8 * 1024 * 1024
@@ -29,11 +29,12 @@ package struct ProxyLimits: Equatable, Sendable {
     package var backgroundRetryDelay: Int64 = 1_000
     /// The maximum number of gathered bodies that wait for a check; further ones get 503.
     package var waitingChecks = 32
-    /// The maximum number of requests that wait for the verification of a recorded chain; further ones are answered as if there were none.
+    /// The maximum number of requests that wait for the verification of a recorded chain; further ones are answered as if no chain was
+    /// recorded.
     package var waitingJudgements = 1024
     /// The maximum total size of bodies gathered for a check, in bytes; beyond it the response is 503.
     package var checkedBytes = 64 * 1024 * 1024
-    /// The size of the cache of transformed content, in bytes. Other content is transformed again: a limit that is too low costs time, but
+    /// The size of the cache of transformed content, in bytes. Content that is not in the cache is transformed again: a limit that is too low costs time, but
     /// no request fails.
     package var transformedBytes = 64 * 1024 * 1024
     /// The maximum size of responses to pipelined requests that are combined into one write, in bytes.

@@ -10,7 +10,7 @@ enum RangeCondition {
         return isStrongDate(value, fields)
     }
 
-    /// The date must be the same, and at least one second earlier than the response's Date (RFC 9110 §8.8.2.2).
+    /// Whether the date is the response's Last-Modified, and at least one second earlier than its Date (RFC 9110 §8.8.2.2).
     private static func isStrongDate(_ value: Span<UInt8>, _ fields: Fields) -> Bool {
         guard let modified = fields.first(.lastModified), let date = fields.first(.date) else { return false }
         guard value.equals(fields.value(of: modified)) else { return false }

@@ -17,7 +17,7 @@ package enum ReplayLookup: Sendable {
     /// The near misses, if they were searched for.
     var nearest: NearMissReport? { if case .missed(_, let nearest) = self { nearest } else { nil } }
 
-    /// If no near misses were reported, a command to search for them.
+    /// A command that searches for near misses; empty if they were reported.
     var comparisonHint: String {
         if case .missed(_, nil) = self { "larder explain --replay shows the nearest recordings" } else { "" }
     }
@@ -27,9 +27,9 @@ package enum ReplayLookup: Sendable {
 package struct NearMissReport: Sendable {
     /// A JSON array, the nearest first.
     package let json: [UInt8]
-    /// The same for users: one line for each.
+    /// The recordings as text for users, one line for each.
     package let lines: [String]
-    /// For the log: the nearest one and its differences, without values or queries.
+    /// The text for the log: the nearest recording and its differences, without values or queries.
     package let summary: [UInt8]
 
     package init(json: [UInt8], lines: [String], summary: [UInt8]) {

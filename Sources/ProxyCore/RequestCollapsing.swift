@@ -4,7 +4,8 @@ import ProxyPolicy
 
 /// Which requests may wait for one fetch, and which may use its response (T24, RFC 9111 §4).
 enum RequestCollapsing {
-    /// A request whose response may be for it alone, or only a part, is fetched separately.
+    /// Whether the request may wait for another request's fetch. It may not wait if its response may be private to its client, or if it
+    /// requests only a part.
     static func mayJoin(
         _ request: RequestHead, directives: RequestDirectives, obligations: Obligations, _ secondary: SecondaryKey
     ) -> Bool {
@@ -14,12 +15,12 @@ enum RequestCollapsing {
         let refusal = Storability.refusal(
             of: request, directives: directives, overrides: obligations.cache, secondary: secondary)
         guard refusal == nil else { return false }
-        // Checked one by one: an option set from a list is built by generic code outside its module.
+        // The flags are checked one by one: an option set from a list is built by generic code outside its module.
         return !directives.contains(.authorization) && !directives.contains(.range) && !directives.contains(.cacheCondition)
             && !directives.contains(.originCondition) && acceptsFetched(directives, obligations)
     }
 
-    /// Whether a response fetched for another request could be fresh for this one; otherwise it would wait in vain.
+    /// Whether a response fetched for another request could be fresh for this request; otherwise this request would wait in vain.
     private static func acceptsFetched(_ directives: RequestDirectives, _ obligations: Obligations) -> Bool {
         switch obligations.cache.effectivePolicy {
         case .reload, .reloadAll, .revalidate: return false
@@ -29,8 +30,7 @@ enum RequestCollapsing {
         return !directives.contains(.noCache) && !directives.contains(.pragmaNoCache) && !wantsItsOwn
     }
 
-    /// A response fetched for another request is used only if it could be used from the store: its nominated fields match, and it
-    /// is fresh
+    /// A response fetched for another request is used only if it could be used from the store: its nominated fields match, and it is fresh
     /// for this request.
     static func mayShare(
         _ shared: StoredResponse, with request: RequestHead, directives: RequestDirectives, obligations: Obligations,

@@ -18,9 +18,9 @@ struct RuleOverrides {
 
     private static func words(of trace: DecisionTrace, selected: StoredResponse?, facts: ReuseFacts?) -> OverriddenWords {
         if case .stored(_, _, usedUnsafe: true) = trace.storage, let facts { return OverriddenWords(storing: facts) }
-        // Usually no directive was overridden, and nothing else is checked.
+        // Usually no directive was overridden, and no further checks are needed.
         guard let reuse = trace.reuse, let terms = reuse.terms, terms.usedUnsafe, let selected else {
-            // Not `[]`, which is built by generic code outside the type's module.
+            // The value is not written as `[]`, which is built by generic code outside the type's module.
             return OverriddenWords(rawValue: 0)
         }
         return OverriddenWords(using: selected.facts, by: reuse)
@@ -34,7 +34,7 @@ struct RuleOverrides {
         }
     }
 
-    /// The most serious one.
+    /// The most serious override.
     var first: (rule: PolicyRule, word: StaticString)? {
         for entry in OverriddenWords.all where words.contains(entry.word) {
             if let rule = rule(overriding: entry.word) { return (rule, entry.text) }

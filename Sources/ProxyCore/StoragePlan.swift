@@ -3,12 +3,12 @@ import HTTPMessage
 
 /// Where the content of a response to be stored goes.
 package enum StoragePlan: Equatable, Sendable {
-    /// To the client and into memory; it is stored in one piece when it is complete.
+    /// The content goes to the client and into memory, and is stored in one piece when it is complete.
     /// - Parameter length: in bytes, if the head gives it.
     case gather(length: Int?)
-    /// Into the store, from which the client reads.
+    /// The content goes into the store, from which the client reads it.
     case stream(length: UInt64?)
-    /// As `stream`; the content is a part of a representation.
+    /// Like `stream`, but the content is a part of a representation.
     case streamPart(RangeState.Part, length: UInt64)
 
     /// - Parameters:
@@ -26,9 +26,9 @@ package enum StoragePlan: Equatable, Sendable {
 
     /// The next step for content to be streamed.
     package enum Admission: Equatable, Sendable {
-        /// It is offered to the store.
+        /// The content is offered to the store.
         case offer
-        /// It goes only to the client. The exchange has already given the reason.
+        /// The content goes only to the client. The exchange has already recorded the reason.
         case passOn
         case reject(StorageRejection)
     }
@@ -36,12 +36,12 @@ package enum StoragePlan: Equatable, Sendable {
     /// - Parameters:
     ///   - isInvalidated: The key was invalidated or purged after the request had been sent.
     ///   - isStorable: There is a response to be stored.
-    /// - greatestLength: The maximum length that the store accepts for it, in bytes.
+    ///   - greatestLength: The maximum length that the store accepts for it, in bytes.
     package func admission(isInvalidated: Bool, isStorable: Bool, greatestLength: UInt64) -> Admission {
         switch self {
         case .gather: return .offer
         case .stream(let length):
-            // A large body is only shared through the store: waiting requests fetch again, together.
+            // A large body is shared only through the store. If the key was invalidated, the waiting requests fetch again, together.
             if isInvalidated { return .reject(StorageRejection(.invalidated, joined: .askAnew)) }
             if !isStorable { return .passOn }
             if let length, length > greatestLength { return .reject(.tooLarge) }
@@ -52,7 +52,7 @@ package enum StoragePlan: Equatable, Sendable {
         return .offer
     }
 
-    /// The store accepts no further body now; the store counts this itself.
+    /// The rejection if the store accepts no further body now. The store itself counts it.
     package var rejectionByStore: StorageRejection {
         switch self {
         case .gather, .stream: StorageRejection(.storeBusy, isCounted: true, joined: .fetchThemselves)
@@ -65,17 +65,17 @@ package enum StoragePlan: Equatable, Sendable {
 package struct StorageRejection: Equatable, Sendable {
     /// What the requests that joined the fetch do.
     package enum Joined: Equatable, Sendable {
-        /// They wait until the fetch ends.
+        /// The requests wait until the fetch ends.
         case wait
-        /// One of them fetches for all.
+        /// One of the requests fetches for all.
         case askAnew
         case fetchThemselves
-        /// They get the response.
+        /// The requests get the response.
         case useResponse
     }
 
     package let reason: StorageRefusal
-    /// The store has counted it.
+    /// Whether the store has counted the rejection.
     package let isCounted: Bool
     package let joined: Joined
 
@@ -89,11 +89,11 @@ package struct StorageRejection: Equatable, Sendable {
     package var removesReplaced: Bool { reason == .bodyTooLarge }
 
     static let tooLarge = StorageRejection(.bodyTooLarge, joined: .fetchThemselves)
-    /// The store found, while receiving the body, that it is too long. Its readers get the rest.
+    /// While receiving the body, the store found that it is too long. Readers of the body get the rest of it.
     package static let tooLargeForStore = StorageRejection(.bodyTooLarge, isCounted: true, joined: .wait)
     /// The key was invalidated while the body was received: the response is only for requests that came before.
     package static let invalidated = StorageRejection(.invalidated, joined: .useResponse)
-    /// The store found the same.
+    /// Like `invalidated`, but detected by the store.
     package static let invalidatedInStore = StorageRejection(.invalidated, isCounted: true, joined: .useResponse)
     /// The store does not accept the complete response.
     package static let busy = StorageRejection(.storeBusy, isCounted: true, joined: .wait)

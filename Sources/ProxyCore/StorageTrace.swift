@@ -1,6 +1,6 @@
 import HTTPCaching
 
-/// Whether the response was stored, with only the facts that the trace shows. Trivial.
+/// Whether the response was stored, with only the facts that the trace shows. A trivial type.
 package enum StorageTrace: Equatable, Sendable {
     /// `usedUnsafe`: an unsafe rule overrode no-store or private, or shares a cookie (T23).
     case stored(lifetime: DeltaSeconds, source: LifetimeSource, usedUnsafe: Bool)

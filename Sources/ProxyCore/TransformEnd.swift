@@ -4,7 +4,7 @@ import HTTPMessage
 /// Content that a rule's transform made.
 package struct TransformedContent: Sendable {
     package let body: [UInt8]
-    /// Identifies the content: visible ASCII without quotes. It becomes the entity tag if the origin server gave none.
+    /// Identifies the content: visible ASCII without quotes. The value becomes the entity tag if the origin server gave none.
     package let digest: [UInt8]
 
     package init(body: [UInt8], digest: [UInt8]) {
@@ -15,13 +15,13 @@ package struct TransformedContent: Sendable {
 
 /// How a transform ended.
 package enum TransformEnd: Sendable {
-    /// For a body from the origin.
+    /// The transformed content of a body from the origin.
     case made(TransformedContent)
-    /// For a stored response: this variant replaces it for the request.
+    /// The variant that replaces a stored response for the request.
     case variant(StoredResponse)
     case failed(TransformFault)
     /// The body could not be read.
     case broken(Fault)
-    /// There was not enough memory for it.
+    /// There was not enough memory for the transform.
     case refused
 }

@@ -21,7 +21,7 @@ package struct TransformState: RareState, Sendable {
         case fault(TransformFault)
     }
 
-    /// Decides from the head alone.
+    /// Decides from the response's head alone whether to transform the content.
     mutating func decide(
         _ plan: TransformPlan?, for response: ResponseHead, length: BodyLength, to request: Fields, isForbidden: Bool
     ) -> Decision {

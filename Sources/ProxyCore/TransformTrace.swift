@@ -1,11 +1,11 @@
 import HTTPMessage
 import ProxyPolicy
 
-/// The result of a transform that rules require. Trivial.
+/// The result of a transform that rules require. A trivial type.
 package enum TransformTrace: Equatable, Sendable {
     case made(TransformPlan.Source)
     case skipped(TransformSkip)
-    /// The client gets an error or, if the rule says so, the original content.
+    /// The client gets an error or, if the rule allows it, the original content.
     case failed(TransformFault)
 
     /// The word in the log and in `Larder-Transform`.
@@ -17,7 +17,7 @@ package enum TransformTrace: Equatable, Sendable {
         }
     }
 
-    /// The reason, if it was not made.
+    /// Why the content was not transformed; `nil` if it was.
     package var reason: StaticString? {
         switch self {
         case .made: nil
@@ -33,7 +33,7 @@ package enum TransformSkip: UInt8, Sendable {
     case noTransform
     /// The request says no-transform (RFC 9111 §5.2.1.6).
     case requestNoTransform
-    /// The rule does not apply to its type.
+    /// The rule does not apply to the type of the content.
     case contentType
 
     package var word: StaticString {

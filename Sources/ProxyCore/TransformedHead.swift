@@ -31,8 +31,8 @@ enum TransformedHead {
 
     // MARK: Entity tags
 
-    /// The origin server's entity tag with the rule's fingerprint added, strong or weak as before: equal input gives equal output. Without
-    /// one, a strong tag from the digest of the result.
+    /// The origin server's entity tag with the rule's fingerprint added, strong or weak as before: equal input gives equal output. If the
+    /// origin server gave no tag, a strong tag from the digest of the result.
     private static func entityTag(of fields: Fields, by plan: TransformPlan, digest: [UInt8]?) -> [UInt8]? {
         var tag: [UInt8] = []
         if let line = fields.entityTagLine, let found = EntityTag(fields.value(of: line)) {

@@ -7,12 +7,12 @@ import HTTPMessage
 package final class TrustRefusal: Sendable {
     /// The certificate at fault.
     package struct Certificate: Sendable {
-        /// Its position in the chain; 0 is the server's.
+        /// The certificate's position in the chain; 0 is the server's certificate.
         package let position: Int
         package let subject: String
         package let issuer: String
         package let names: Excerpt
-        /// In RFC 3339 format; empty if it cannot be parsed.
+        /// The date in RFC 3339 format; empty if it cannot be parsed.
         package let notBefore: String
         package let notAfter: String
         package let serialNumber: String
@@ -56,10 +56,10 @@ package final class TrustRefusal: Sendable {
     /// A word of the closed list in docs/trust.md.
     package let reason: StaticToken
     package let host: String
-    /// The place of the policy in the settings, `larder.yaml:14:5`, without the folder (T41); empty if it has none.
+    /// The place of the policy in the settings, `larder.yaml:14:5`, without the folder (T41); empty if the policy has no place.
     package let place: String
     package let certificate: Certificate?
-    /// `sha256/…` of the server's key; empty if it sent none.
+    /// `sha256/…` of the server's key; empty if the server sent none.
     package let serverKey: String
     package let expected: Excerpt
     package let seen: Excerpt
@@ -120,7 +120,7 @@ extension TrustRefusal {
         output.append("}")
     }
 
-    /// For users.
+    /// The refusal as labeled lines of text, for users.
     var lines: [(StaticString, String)] {
         var lines: [(StaticString, String)] = [("advice", advice), ("policy", place)]
         if let certificate {
@@ -170,7 +170,7 @@ extension TrustRefusal.Certificate {
 }
 
 extension TrustRefusal {
-    /// For a plain-text request to a host with pinned keys.
+    /// The refusal of a plain-text request to a host with pinned keys.
     package convenience init(plaintextTo host: String, source: String, expected: [String]) {
         let place = Self.place(source)
         let host = Self.plain(host, limit: Self.lineLimit)

@@ -8,15 +8,15 @@ package struct TrustSummary: Sendable {
         case expired
     }
 
-    /// The place in the settings, with its folder: `/etc/larder/larder.yaml:14:5`; empty if it has none.
+    /// The place in the settings, with its folder: `/etc/larder/larder.yaml:14:5`; empty if the policy has no place.
     package let place: String
     /// The number of trusted CA certificates; `nil` if the pins replace them.
     package let anchorCount: Int?
-    /// `sha256/…`
+    /// The pins, each as `sha256/…`.
     package let pins: [String]
-    /// `nil` without pins.
+    /// Whether the pins apply; `nil` without pins.
     package let pinState: PinState?
-    /// Whether it accepts certificates that are refused by default.
+    /// Whether the policy accepts certificates that are rejected by default.
     package let isWeakened: Bool
 
     package init(place: String, anchorCount: Int?, pins: [String], pinState: PinState?, isWeakened: Bool) {

@@ -17,7 +17,7 @@ package struct EgressTerms: Equatable, Sendable {
     /// Whether requests are denied, or only reported as such.
     package var enforcement: Enforcement
 
-    /// As `default`, but `allow` in report mode, which denies nothing.
+    /// Like `default`, but `allow` in report mode, which denies nothing.
     package var appliedDefault: EgressDefault { enforcement == .report ? .allow : `default` }
 
     package init(
@@ -30,20 +30,20 @@ package struct EgressTerms: Equatable, Sendable {
     }
 }
 
-/// Collects the verdicts of the rules with `allow` on one request. It is allowed if each reading of its path that a server may
-/// use is allowed, by one rule or by several.
+/// Collects the verdicts of the rules with `allow` on one request. The request is allowed if each reading of its path that a server may use
+/// is allowed, by one rule or by several.
 struct Allowance {
-    /// Requests that no rule allows are denied.
+    /// Whether requests that no rule allows are denied.
     let isNeeded: Bool
     private var coverage = PathCoverage.none
     private var tunnel = TunnelPermission.inspectedOnly
-    /// Some rule may allow a request inside the tunnel.
+    /// Whether some rule may allow a request inside the tunnel.
     private var mayAllowInside = false
 
     init(isNeeded: Bool) { self.isNeeded = isNeeded }
 
-    /// Notes what the rule allows of the request. - Returns: whether its other keys apply to it: it matches the path as the
-    /// client sent it, or every reading.
+    /// Notes which readings of the request's path the rule allows.
+    /// - Returns: whether the rule's other keys apply to the request, because it matches the path as the client sent it, or every reading.
     mutating func applies(
         _ rule: PolicyRule, to request: RequestHead, _ facts: borrowing RequestFacts, readings known: inout RequestReadings
     ) -> Bool {
@@ -61,7 +61,8 @@ struct Allowance {
     ) -> Bool {
         let condition = rule.condition
         let port = request.target.port
-        // Requests inside are http or https: the scheme of a CONNECT is known once the client's first bytes have arrived.
+        // A request inside a tunnel may be http or https: the scheme of a CONNECT is known only after the client's first bytes have
+        // arrived.
         guard condition.mayMatch(scheme: .https, port: port) || condition.mayMatch(scheme: .http, port: port),
             condition.mayMatch(inside: request, facts, as: .every, &known)
         else { return false }

@@ -6,7 +6,7 @@ package enum Enforcement: String, CaseIterable, Sendable {
 
     /// Reads `enforce` of a rule.
     init?(parsing cursor: SettingsCursor, denies: Bool, problems: inout SettingsProblems) {
-        if !denies { cursor.report("enforce needs deny in the same rule", to: &problems) }
+        if !denies { cursor.report("`enforce` needs `deny` in the same rule", to: &problems) }
         guard let word = cursor.word(among: ["report": Enforcement.report, "deny": .deny], problems: &problems) else {
             return nil
         }
@@ -14,9 +14,9 @@ package enum Enforcement: String, CaseIterable, Sendable {
     }
 }
 
-/// Why the rules would deny a request that report mode forwards. Trivial.
+/// Why the rules would deny a request that report mode forwards. A trivial type.
 package enum ReportedDenial: Equatable, Sendable {
-    /// A rule would deny it.
+    /// A rule would deny the request.
     /// - Parameter index: the rule in `MatchedRules`.
     case rule(index: UInt32)
     case unlisted

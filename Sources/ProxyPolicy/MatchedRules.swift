@@ -1,16 +1,16 @@
 import HTTPCaching
 import HTTPMessage
 
-/// The rules that matched one request. The owner of the exchange owns it, and reuses its storage for the next request.
+/// The rules that matched one request. The owner of the exchange owns this value, and reuses its storage for the next request.
 ///
-/// It keeps the rule set that filled it, so that a reload during an exchange does not affect that exchange.
+/// The value keeps the rule set that was matched, so that a reload during an exchange does not affect that exchange.
 @usableFromInline
 package struct MatchedRules: Sendable {
     private var ruleSet: PolicyRuleSet?
     @usableFromInline var numbers: [Int] = []
     var candidates = RuleCandidates()
     var readings = RequestReadings()
-    /// Rules were compared with a request since the last `removeAll`.
+    /// Whether rules were compared with a request since the last `removeAll`.
     var isUsed = false
     private var plan = ValidationPlan()
     private(set) var validates = false
@@ -24,13 +24,13 @@ package struct MatchedRules: Sendable {
     @inlinable package var isEmpty: Bool { numbers.isEmpty }
     package var count: Int { numbers.count }
 
-    /// In the order of the settings; if the verdict was `deny`, the last one denies.
+    /// The matching rules, in the order of the settings. If the verdict was `deny`, the last rule is the one that denies.
     package subscript(index: Int) -> PolicyRule {
         guard let ruleSet else { preconditionFailure("no rule matched") }
         return ruleSet.rules[numbers[index]]
     }
 
-    /// The place of a matching rule in the settings.
+    /// The index of a matching rule in the settings.
     package func number(at index: Int) -> Int { numbers[index] }
 
     /// The rule that denied the request, or `nil`.
@@ -69,8 +69,8 @@ package struct MatchedRules: Sendable {
         return ruleSet.rules[number]
     }
 
-    /// Must be called before the key is made and the request's directives are read: Larder treats fields that a rule writes as the
-    /// client's.
+    /// Edits the request's fields. To be called before the key is made and the request's directives are read: Larder treats fields that a
+    /// rule writes as the client's.
     package func editRequest(_ fields: inout Fields) {
         guard let ruleSet else { return }
         for number in numbers { ruleSet.rules[number].request.apply(to: &fields) }

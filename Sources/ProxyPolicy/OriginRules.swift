@@ -1,8 +1,8 @@
 import HTTPCaching
 import HTTPMessage
 
-/// The effect of the rules on all requests to one origin, before any request is known. Every rule counts whose host, port and
-/// scheme could match a request to that origin.
+/// The effect of the rules on all requests to one origin, before any request is known. Considers every rule whose host, port and scheme
+/// could match a request to that origin.
 package struct OriginRules: Sendable {
     /// The first rule that names the host, or that a request inside a tunnel to an address could match by naming that host; `nil` if none
     /// does.
@@ -12,13 +12,13 @@ package struct OriginRules: Sendable {
     /// The first rule whose mode forwards nothing; `nil` if none does.
     package fileprivate(set) var closing: PolicyRule?
 
-    /// The first rule that allows tunnels to the origin, where requests without a rule are denied.
+    /// The first rule that allows tunnels to the origin, if requests that no rule allows are denied.
     package fileprivate(set) var tunnelling: PolicyRule?
-    /// The first rule that can prevent a request from being sent, or that allows requests which are denied otherwise, and looks at their
-    /// method or path: it has to see each request. `nil` if none does, or if a rule allows tunnels for any protocol.
+    /// The first rule that has to see each request. It looks at the method or path; and it can prevent a request from being sent, or it
+    /// allows requests that would otherwise be denied. `nil` if there is no such rule, or if a rule allows tunnels for any protocol.
     package fileprivate(set) var inspecting: PolicyRule?
 
-    /// Some requests to the origin may be denied because no rule allows them.
+    /// Whether some requests to the origin may be denied because no rule allows them.
     package fileprivate(set) var deniesUnlisted = false
 
     package init() {}
@@ -74,6 +74,6 @@ extension PolicyRule {
 }
 
 extension RuleMode {
-    /// The mode forwards nothing.
+    /// Whether the mode forwards nothing.
     fileprivate var isClosed: Bool { self == .offline || self == .replay }
 }

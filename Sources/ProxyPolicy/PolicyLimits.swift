@@ -1,15 +1,15 @@
 /// Size limits of a policy.
 package enum PolicyLimits {
     package static let rules = 100_000
-    /// In characters, all visible ASCII: a rule's name appears in logs and in Cache-Status.
+    /// The length of a rule's name in characters, all visible ASCII, because the name appears in logs and in Cache-Status.
     package static let nameLength = 64
-    /// In bytes of UTF-8.
+    /// The length of a rule's reason, in bytes of UTF-8.
     package static let reasonLength = 512
     package static let fieldValueLength = 8192
     /// The maximum number of variants of one key that a rule may allow.
     package static let variants: Int64 = 1024
     package static let tags = 16
-    /// In bytes of UTF-8: a pattern of `match`, or a parameter's name.
+    /// The length of a pattern of `match`, or of a parameter's name, in bytes of UTF-8.
     package static let valueLength = 256
     /// The number of names in one mapping of `match`, and of patterns for one name.
     package static let matchedNames = 16, matchedValues = 64
@@ -22,7 +22,7 @@ package enum PolicyLimits {
     package static let checkedBodyLength: UInt64 = 256 << 20
     /// The number of places that `json_pointer` may remove and set in one rule.
     package static let pointers = 256
-    /// In bytes of UTF-8.
+    /// The length of a JSON pointer, in bytes of UTF-8.
     package static let pointerLength = 1024
     /// The size of a value to set, in bytes as JSON, and its maximum nesting depth.
     package static let jsonLength = 64 << 10, jsonDepth = 64

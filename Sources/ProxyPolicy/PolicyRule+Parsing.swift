@@ -35,7 +35,7 @@ extension PolicyRule {
             mapping[$0] != nil
         }
         if denial != nil, let useless = changeKeys.first {
-            mapping[useless]?.report("a rule with deny cannot do anything else", to: &problems)
+            mapping[useless]?.report("a rule with `deny` cannot have other actions", to: &problems)
         }
         if denial == nil, changeKeys.isEmpty {
             cursor.report(
@@ -119,15 +119,15 @@ extension PolicyRule {
         return cursor.mapping(of: [], problems: &problems) != nil
     }
 
-    /// `tunnel: any`, of a rule that allows tunnels.
+    /// Reports `tunnel: any` in a rule that allows no tunnels.
     private static func check(
         _ cursor: SettingsCursor, of condition: RuleCondition, allows: Bool, problems: inout SettingsProblems
     ) {
         if !allows {
-            cursor.report("tunnel needs allow: {} in the same rule", to: &problems)
+            cursor.report("`tunnel` needs `allow: {}` in the same rule", to: &problems)
         } else if !condition.allowsTunnels {
             cursor.report(
-                "this rule allows no tunnel, because its match looks at the requests inside; remove tunnel, or path, method, query, field, content_length, operation and not",
+                "this rule allows no tunnel, because its match looks at the requests in the tunnel; remove tunnel, or remove path, method, query, field, content_length, operation and not",
                 to: &problems)
         }
     }

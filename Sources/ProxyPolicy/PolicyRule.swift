@@ -7,7 +7,7 @@ package final class PolicyRule: Sendable {
     package let condition: RuleCondition
     /// The text that a denied client gets. A rule that denies ends the list; `nil` if this rule does not deny.
     package let reason: String?
-    /// Whether a request that this rule denies may get a recorded or stored response; `nil`: as the settings say.
+    /// Whether a request that this rule denies may get a recorded or stored response; `nil` keeps the value in the settings.
     package let deniedUse: DeniedUse?
     /// Whether the requests that match are forwarded if the settings deny all others.
     package let allows: Bool
@@ -23,11 +23,11 @@ package final class PolicyRule: Sendable {
     package let upgradesToTLS: Bool
     /// Overrides the mode in the settings; `nil` keeps it.
     package let mode: RuleMode?
-    /// The rule's match and key settings that affect the URI a response is stored under, as written; empty if they do not.
+    /// The rule's match and key settings that affect the URI a response is stored under, as written; empty if there are none.
     let keyText: [UInt8]
-    /// Limits on the requests that match; `nil` if it sets none.
+    /// Limits on the requests that match; `nil` if the rule sets none.
     package let limit: RuleLimit?
-    /// Whether a rule that denies only reports the requests; `nil` where `egress.enforce` decides.
+    /// Whether a rule that denies only reports the requests; `nil` if `egress.enforce` decides.
     package let enforcement: Enforcement?
 
     package init(
@@ -58,9 +58,9 @@ package final class PolicyRule: Sendable {
 
     package var denies: Bool { reason != nil }
 
-    /// Whether it may decide differently on a request that Larder sends to its https URL.
+    /// Whether the rule may decide differently on a request that Larder sends to its https URL.
     var judgesUpgrades: Bool { (denies || allows) && condition.looksAtOrigin }
 
-    /// Whether the rule denies requests under these terms, and does not only report them.
+    /// Whether the rule denies requests under these terms, and not only reports them.
     package func denies(under egress: EgressTerms) -> Bool { denies && enforcement ?? egress.enforcement == .deny }
 }

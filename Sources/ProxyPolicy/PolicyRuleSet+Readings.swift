@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// What the rules say of one reading of a request's path, for explanations.
+/// The verdict of the rules on one reading of a request's path, for explanations.
 package struct ReadingVerdict: Equatable, Sendable {
     package enum Outcome: String, Sendable {
         case allowed, denied
@@ -13,7 +13,7 @@ package struct ReadingVerdict: Equatable, Sendable {
 }
 
 extension PolicyRuleSet {
-    /// The verdict on each reading of the request's path for which a server may look: `match` allows a request only if none is denied.
+    /// The verdict on each reading of the request's path that a server may use: `match` allows a request only if none is denied.
     /// - Parameter needsRule: whether a rule has to allow the request under `egress.default: deny`.
     /// - Returns: empty if the path has one reading, and for CONNECT.
     package func readings(of request: RequestHead, _ facts: borrowing RequestFacts, needsRule: Bool = true) -> [ReadingVerdict] {
@@ -48,7 +48,7 @@ extension PolicyRuleSet {
 }
 
 extension RuleCondition {
-    /// Whether its paths and one of its operations match this reading of the request's path.
+    /// Whether the condition's paths and one of its operations match this reading of the request's path.
     fileprivate func matches(
         reading path: [UInt8], of request: RequestHead, _ facts: borrowing RequestFacts, as readings: MatchedReadings,
         _ known: inout RequestReadings

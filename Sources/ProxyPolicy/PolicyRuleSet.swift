@@ -9,19 +9,19 @@ package final class PolicyRuleSet: Sendable {
     package let rules: [PolicyRule]
     private let hosts: HostIndex
 
-    /// At least one rule changes cache keys.
+    /// Whether at least one rule changes cache keys.
     package let rewritesKeys: Bool
-    /// Identifies the rules as far as they affect the URI that a response is stored under.
+    /// Identifies the parts of the rules that affect the URI under which a response is stored.
     package let keyDigest: [UInt8]
-    /// At least one rule upgrades http requests to https.
+    /// Whether at least one rule upgrades http requests to https.
     package let upgradesToTLS: Bool
     /// The modes that rules set.
     package let modes: Set<RuleMode>
-    /// At least one rule looks at the client: `RequestFacts.client` must be given.
+    /// Whether at least one rule looks at the client: then `RequestFacts.client` must be given.
     package let looksAtClients: Bool
-    /// At least one rule matches on a field of requests, or edits one.
+    /// Whether at least one rule matches on a field of requests, or edits one.
     let looksAtFields: Bool
-    /// At least one rule that allows or denies looks at the scheme or the port, which an upgrade changes.
+    /// Whether at least one rule that allows or denies looks at the scheme or the port, which an upgrade changes.
     private let judgesUpgrades: Bool
 
     package let egress: EgressTerms
@@ -102,7 +102,7 @@ package final class PolicyRuleSet: Sendable {
     /// Does not allocate if no rule matches, nor for matching rules once `matched` has grown.
     /// - Parameters:
     ///   - facts: a client that is not given is unknown: no rule allows it by `client`, and a rule that denies by `client` denies it.
-    ///   - ignoresDenials: as if no rule denied anything, and every request was allowed.
+    ///   - ignoresDenials: whether to match as if no rule denied anything, and every request was allowed.
     package func match(
         _ request: RequestHead, _ facts: borrowing RequestFacts = RequestFacts(), into matched: inout MatchedRules,
         ignoresDenials: Bool = false
@@ -246,7 +246,7 @@ package final class PolicyRuleSet: Sendable {
         return .allow(obligations)
     }
 
-    /// Requests that would be denied are only reported: all of them, or those that some rule denies.
+    /// Whether some requests that would be denied are only reported: because of `egress.enforce`, or because of a rule's `enforce`.
     package var reportsDenials: Bool {
         egress.enforcement == .report || rules.contains { $0.denies && $0.enforcement == .report }
     }

@@ -5,7 +5,7 @@ package enum SuggestedRule {
     /// For a longer path no rule is suggested, because such a rule would be unreadable.
     private static let pathLimit = 256
 
-    /// One rule of the settings, as JSON, which is also YAML. Empty if no such rule would allow this request and no other.
+    /// One rule of the settings, as JSON, which is also YAML. Empty if no rule can allow exactly this request.
     package static func text(allowing request: RequestHead) -> String {
         if request.method != .connect, !isAllowedByItsPath(request) { return "" }
         var output: [UInt8] = []
@@ -30,7 +30,8 @@ package enum SuggestedRule {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// Whether the path as a pattern allows the request and nothing else: a star would allow more, and a path with several readings less.
+    /// Whether the path as a pattern allows the request and nothing else. A star in the path would allow more requests, and a path with
+    /// several readings would not be allowed.
     private static func isAllowedByItsPath(_ request: RequestHead) -> Bool {
         let path = request.target.path.isEmpty ? "/" : text(request.span(of: request.target.path))
         guard request.method != .other, path.utf8.count <= pathLimit, !path.utf8.contains(UInt8(ascii: "*")),

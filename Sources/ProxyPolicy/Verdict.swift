@@ -1,6 +1,6 @@
 import HTTPCaching
 
-/// The rules' decision about a request. Trivial: the rules are in the `MatchedRules` that were filled with it.
+/// The rules' decision about a request. A trivial type: the rules are in the `MatchedRules` that were filled with it.
 package enum Verdict: Equatable, Sendable {
     case allow(Obligations)
     /// `MatchedRules.denyingRule` has the name and the reason.
@@ -54,7 +54,7 @@ package struct Obligations: Equatable, Sendable {
     /// Report mode forwards the request for this reason; without it the request would be denied.
     package var reported: ReportedDenial?
 
-    /// For CONNECT.
+    /// Which tunnels the rules allow, for a CONNECT.
     package var tunnel = TunnelPermission.any
 
     package init() {}

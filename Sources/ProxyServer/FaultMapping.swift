@@ -2,7 +2,8 @@ import HTTPWire
 import ProxyCore
 import UpstreamTransport
 
-/// Maps each module's errors to the faults of `ProxyCore`. The switches have no `default`, so that a new error must get a row.
+/// Maps each module's errors to the faults of `ProxyCore`. The switches have no `default`, so that the compiler requires a case
+/// for each new error.
 package enum FaultMapping {
     package static func fault(_ error: RequestParseError) -> Fault {
         switch error {
@@ -18,7 +19,7 @@ package enum FaultMapping {
         }
     }
 
-    /// For the body of a request.
+    /// The fault for an error in the body of a request.
     static func fault(_ error: BodyDecodeError) -> Fault {
         switch error {
         case .trailersTooLarge, .tooManyTrailers, .malformedChunkSize, .chunkSizeTooLarge, .chunkLineTooLong,
@@ -49,6 +50,7 @@ package enum FaultMapping {
         case .queueFull: .upstreamQueueFull
         case .timedOut(let phase): fault(phase)
         case .closedBeforeResponse, .closedInHead: .connectionTerminated
+        case .streamReset: .malformedResponse(detail: StaticToken(error.reason))
         case .malformedResponse(let error): fault(error)
         case .malformedBody(let error): .malformedResponse(detail: StaticToken(error.reason))
         case .incompleteBody: .responseIncomplete

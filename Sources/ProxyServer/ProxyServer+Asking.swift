@@ -9,13 +9,22 @@ extension ProxyServer {
         askLoops({ $0.statistics }) { answers in reply.send(answers.reduce(LoopStatistics(), +)) }
     }
 
+    /// Adds up the metrics of all loops since the start. Replies as `statistics` does.
+    package func metrics(_ reply: Reply<(LoopStatistics, MetricsSnapshot)>) {
+        askLoops({ ($0.statistics, $0.metrics.snapshot(with: $0.transports)) }) { answers in
+            guard var sum = answers.first?.1 else { return }
+            for answer in answers.dropFirst() { sum += answer.1 }
+            reply.send((answers.reduce(LoopStatistics()) { $0 + $1.0 }, sum))
+        }
+    }
+
     /// The number of cached transformed responses, and their bytes.
     package var transformedBodies: (count: Int, bytes: Int) {
         let counts = shared.variants.counts
         return (counts.entries, counts.bytes)
     }
 
-    /// Finds the trace of a request by its id in the log; `nil` if no ring has it, or no longer has it.
+    /// Finds the trace of a request by its id in the log; replies with `nil` if no loop has this trace now.
     package func trace(of id: UInt64, _ reply: Reply<TracedRequest?>) {
         askLoops({ $0.traces.find(id) }) { answers in reply.send(answers.lazy.compactMap { $0 }.first) }
     }

@@ -25,7 +25,7 @@ package final class ProxyServer: Sendable {
     /// Starts serving on sockets that are listening.
     /// - Parameters:
     ///   - loops: The number of serving threads; at least one.
-    ///   - transparent: the sockets for clients that connect to origins; `nil` for none.
+    ///   - transparent: the sockets for clients that connect to origins' addresses; `nil` for none.
     package init(
         _ settings: ServerSettings, rules: PolicyRuleSet, shadow: PolicyRuleSet? = nil, store: ResponseStore,
         sockets: [ListeningSocket], transparent: TransparentSockets? = nil, loops: Int,
@@ -43,7 +43,7 @@ package final class ProxyServer: Sendable {
             instance: UInt64.random(in: 0...UInt64.max), current: current, warn: warn)
         self.shared = shared
         if settings.admission.passwords != nil { try shared.credentials.start() }
-        // The first loop accepts, so it starts last and knows the others.
+        // The first loop accepts connections for all. It starts last, because it needs the handles of the others.
         var threads: [LoopThread] = []
         for index in stride(from: loops - 1, through: 0, by: -1) {
             let others = threads.map(\.handle)
@@ -120,12 +120,12 @@ package final class ProxyServer: Sendable {
         shared.credentials.stop()
     }
 
-    /// The answer to a query for a name in a command's network namespace, by the active rules.
+    /// The answer to a DNS query for a name in a command's network namespace, by the active rules.
     package func resolve(_ name: [UInt8], in names: ReservedNames) -> ReservedNames.Resolution {
         names.resolve(name, under: shared.current.context.rules)
     }
 
-    /// Whether the name has addresses there, by the active rules.
+    /// Whether a name has addresses in a command's network namespace, by the active rules.
     package func exists(_ name: [UInt8], in names: ReservedNames) -> Bool {
         names.exists(name, under: shared.current.context.rules)
     }
@@ -154,7 +154,8 @@ package final class ProxyServer: Sendable {
         _ source: SettingsSource, addresses: [PeerAddress], after previous: ServerShared.Current?, _ warn: (String) -> Void
     ) -> ServerShared.Current {
         var settings = source.settings
-        settings.transport.addresses.own = OwnListeners(addresses.map { .init(address: $0.address, port: $0.port) })
+        settings.transport.addresses.own = OwnListeners(
+            (addresses + settings.otherListeners).map { .init(address: $0.address, port: $0.port) })
         // One gate for the lifetime of the server: closing it also applies to requests under older settings.
         if let previous {
             settings.transport.gate = previous.settings.transport.gate

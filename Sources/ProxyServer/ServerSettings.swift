@@ -11,25 +11,28 @@ import UpstreamTransport
 /// All settings for serving. A value: a reload compares and replaces it as a whole.
 package struct ServerSettings: Sendable {
     package struct Timeouts: Equatable, Sendable {
-        /// From a connection's first byte to the end of the request's head.
+        /// The maximum time from the beginning of a connection to its first request, and from a head's first byte to its end.
         package var clientHead = 30_000
-        /// Between two reads of a request's body, and for a client that reads none of its response.
+        /// The maximum time between two reads of a request's body. Also the maximum time in which a client may read nothing of its
+        /// response.
         package var clientBody = 60_000
-        /// Between requests.
+        /// How long a connection stays open between requests.
         package var clientIdle = 75_000
-        /// For a client that has closed its sending side, while no response can be sent to it. TCP does not show whether the
-        /// client has left or only sends nothing more.
+        /// How long an exchange continues for a client that has closed its sending side, while no response can be sent to it. TCP does not
+        /// show whether the client has left or only sends nothing more.
         package var halfClosed = 5_000
         /// How long a connection stays open after its last response, so that the client can read it.
         package var lingering = 2_000
-        /// For a client's first byte in a tunnel that may be intercepted; a silent client may wait for its server to send first. A TLS
-        /// client sends its ClientHello within a round trip; a tunnel to a server that sends first is delayed by this time.
+        /// How long Larder waits for a client's first byte in a tunnel that may be intercepted; a silent client may wait for its server to
+        /// send first. A TLS client sends its ClientHello within a round trip; a tunnel to a server that sends first is delayed by this
+        /// time.
         package var firstOctets = 2_000
-        /// From the first byte in such a tunnel, or from the connection to a TLS listener, to the end of the handshake.
+        /// The maximum time for the beginning of an intercepted tunnel, from its first byte to the end of the TLS handshake. Also the
+        /// maximum time for a TLS listener, from the connection to the end of the handshake.
         package var clientHandshake = 10_000
         /// The time that a client has for its part of a handshake before a waiting client may replace it.
         package var undisturbedHandshake = 3_000
-        /// Without a byte in either direction of a tunnel.
+        /// How long a tunnel stays open without a byte in either direction.
         package var tunnelIdle = 600_000
 
         package init() {}
@@ -37,9 +40,9 @@ package struct ServerSettings: Sendable {
 
     /// Limits on the traces of finished requests, for explanations.
     package struct TraceLimits: Equatable, Sendable {
-        /// On each loop.
+        /// The maximum number of traces on each loop.
         package var count = 10_000
-        /// For all loops together. If traces take more, the oldest are removed before `count` is reached.
+        /// The maximum size of the traces of all loops, in bytes. If traces take more, the oldest are removed before `count` is reached.
         package var byteCount = 12 << 20
 
         package init() {}
@@ -61,11 +64,15 @@ package struct ServerSettings: Sendable {
     package var parseLimits = ParseLimits()
     /// Whether clients may use HTTP/2 inside TLS and in tunnels without TLS. On plain listeners they always may.
     package var offersHTTP2 = false
+    /// Whether responses of https origins lose their Alt-Svc field (RFC 7838), which would lead clients past the proxy.
+    package var removesAltSvc = true
     package var http2Limits = HTTP2Limits()
-    /// Fixed at startup.
+    /// Addresses of this process's other listeners. Requests to them are refused, as are requests to the proxy's own listeners.
+    package var otherListeners: [PeerAddress] = []
+    /// Read only at startup: a reload does not change these limits.
     package var traceLimits = TraceLimits()
     package var proxyLimits = ProxyLimits()
-    /// In milliseconds.
+    /// Time limits in milliseconds.
     package var timeouts = Timeouts()
     package var transport = TransportConfiguration()
     /// The maximum number of client connections; further ones get 503.

@@ -1,7 +1,8 @@
 import ProxyCore
 import ServerTrust
 
-/// Trust failures with advice for users. The switch over the reasons has no `default`, so that a new reason must get a sentence.
+/// Trust failures with advice for users. The switch over the reasons has no `default`, so that the compiler requires a sentence
+/// for each new reason.
 extension TrustRefusal {
     /// - Parameter port: the server's.
     package convenience init(_ failure: TrustFailure, port: UInt16) {
@@ -54,11 +55,11 @@ private struct Advice {
                 + "this machine's clock is wrong."
         case .hostMismatch: "The certificate is for \(names), not for \(host)."
         case .untrustedRoot:
-            "The chain ends at \(subject), which is not a trusted CA of \(settings): if it is your own CA, add its "
+            "The chain ends at \(subject), which is not a trusted CA in \(settings): if it is your own CA, add its "
                 + "certificate there (anchors: {bundle: FILE})."
         case .incompleteChain:
-            "The server did not send the certificate that issued \(subject): the server's operator must send it. If you have that "
-                + "certificate, you can add it in \(settings) (anchors: {bundle: FILE})."
+            "The server did not send the certificate that issued \(subject): if that is your own CA, add its certificate in "
+                + "\(settings) (anchors: {bundle: FILE}). Otherwise the server's operator must send the missing certificate."
         case .chainTooLong: "The server's certificate chain is too long."
         case .badSignature: "The certificate of \(subject) is not signed by the key of its issuer in the chain."
         case .malformed: "The server's certificates are malformed."
@@ -74,7 +75,7 @@ private struct Advice {
         case .revoked: "The certificate of \(subject) was revoked by its issuer."
         case .revocationUnknown:
             "Larder cannot find out whether the certificate of \(subject) was revoked, but \(settings) require a revocation check."
-        case .hostNotAllowed: "tls.hosts does not list \(host), and tls.default denies other hosts."
+        case .hostNotAllowed: "Neither tls.hosts nor tls.pins_from lists \(host), and tls.default denies other hosts."
         }
     }
 
@@ -82,14 +83,14 @@ private struct Advice {
         let expected = TrustRefusal.Excerpt(failure.expectedDigests.map(\.description), count: Self.namedPins).joined(" or ")
         return
             "The server's \(isOfCertificates ? "certificate" : "key") is \(failure.seenDigests.first?.description ?? "missing"); "
-            + "\(settings) expect \(expected). If this is a planned rotation, \(rotation); if not, do not add it: someone may be intercepting "
+            + "\(settings) expect \(expected). If this is a planned rotation, \(rotation); otherwise, change nothing: someone may be intercepting "
             + "the connection."
     }
 
     private static let namedPins = 4
 
     private var rotation: String {
-        isOfCertificates ? "add its next certificate to the pins there" : "run `larder pins rotate \(server) --add PIN`"
+        isOfCertificates ? "add the server's next certificate to these pins" : "run `larder pins rotate \(server) --add PIN`"
     }
 
     private var isOfCertificates: Bool { failure.seenDigests.first == failure.certificate?.digest }

@@ -1,4 +1,4 @@
-/// Tracks which hosts could be reached, and which are not worth an attempt now, from reported attempts.
+/// Tracks from reported attempts which hosts could be reached, and which hosts should not be tried now.
 ///
 /// A value: the code that makes attempts keeps one and reports their results. It sends no requests itself. After enough
 /// failures in a row a host is `unreachable` for a pause that doubles with each further failure. Then one attempt shows whether
@@ -14,11 +14,11 @@ public struct HostHealth: Sendable {
         case unreachable(failures: Int, retryAt: ContinuousClock.Instant)
     }
 
-    /// Memory bounds, and when a host counts as unreachable.
+    /// Limits on memory, and when a host is treated as unreachable.
     public struct Limits: Equatable, Sendable {
         /// How many hosts are tracked; above that, the host with the oldest report is removed.
         public var hostCount = 256
-        /// Longer host names are not tracked. In bytes.
+        /// The longest host name that is tracked, in bytes.
         public var nameLength = 255
         /// Failures in a row before the verdict is `unreachable`.
         public var failureCount = 3
@@ -26,7 +26,7 @@ public struct HostHealth: Sendable {
         public var firstPause = Duration.seconds(1)
         /// The longest pause, after any number of failures.
         public var longestPause = Duration.seconds(60)
-        /// How long a report counts.
+        /// How long a report is used.
         public var memory = Duration.seconds(600)
 
         /// The default limits.
@@ -75,7 +75,7 @@ public struct HostHealth: Sendable {
     /// Call it when the network has changed: hosts that failed in the old one may work in the new one.
     public mutating func forgetFailures() { records = records.filter { $0.value.failures == 0 } }
 
-    /// Enough for the longest pause, and far from overflow.
+    /// Failures in a row are counted up to this number: enough for the longest pause, and far from overflow.
     private static let countedFailures = 1000
 
     private mutating func report(_ host: String, failures: Int, at now: ContinuousClock.Instant) {
@@ -95,7 +95,8 @@ public struct HostHealth: Sendable {
     }
 
     private func pause(after failures: Int) -> Duration {
-        // 2^32 seconds are longer than any pause.
+        // At most 32 doublings, so that the product cannot overflow. After 32 doublings, a pause of 1 s would be 2^32 s, which is longer
+        // than any pause.
         let doublings = min(failures - limits.failureCount, 32)
         return min(limits.firstPause * (1 << doublings), limits.longestPause)
     }

@@ -4,7 +4,7 @@ import Glibc
 /// Determines the kind of a link: from its hardware type and how the kernel created it, and otherwise from its driver's entry
 /// in `/sys`.
 enum LinkKind {
-    /// - Parameter folder: where the kernel lists links. It may belong to another network namespace: an entry counts only if it
+    /// - Parameter folder: where the kernel lists links. The folder may belong to another network namespace, so an entry is used only if it
     ///   has the link's index.
     static func kind(of link: Link, folder: String = "/sys/class/net") -> InterfaceKind {
         switch deviceType(of: link, folder: folder) {
@@ -17,12 +17,12 @@ enum LinkKind {
     }
 
     private static let cellularMakings: Set = ["wwan", "rmnet"]
-    /// They look like Ethernet, but send their traffic through another link.
+    /// Links that look like Ethernet, but send their traffic through another link.
     private static let tunnelMakings: Set = ["tun", "vxlan", "gretap", "ip6gretap", "geneve", "dummy", "ifb"]
 
     /// `DEVTYPE` in the link's entry; `nil` if there is none.
     private static func deviceType(of link: Link, folder: String) -> Substring? {
-        // The kernel does not allow such names; the check ensures that no other file is read.
+        // The kernel does not allow such link names. This check ensures that no other file is read.
         guard !link.name.isEmpty, !link.name.contains("/"), !link.name.hasPrefix(".") else { return nil }
         guard let text = beginning(of: "\(folder)/\(link.name)/uevent") else { return nil }
         let lines = text.split(separator: "\n")

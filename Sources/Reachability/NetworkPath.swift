@@ -9,7 +9,7 @@ public struct NetworkPath: Hashable, Sendable {
     public var isMetered: Bool?
     /// Whether there is an IPv4 default route and an IPv4 source address; not necessarily on this link.
     public var supportsIPv4: Bool
-    /// The same for IPv6.
+    /// Whether there is an IPv6 default route and an IPv6 source address; not necessarily on this link.
     public var supportsIPv6: Bool
 
     /// A path, for tests and forced statuses.
@@ -30,13 +30,13 @@ public enum InterfaceKind: String, Hashable, Sendable, CaseIterable {
     case wired
     /// Wi-Fi.
     case wireless
-    /// A modem.
+    /// A modem for a mobile network.
     case cellular
-    /// Tunnels, and all others.
+    /// Tunnels, and all other links.
     case other
 }
 
 extension NetworkPath: CustomStringConvertible {
-    /// For people: `eth0, wired`.
+    /// The path as text for people: `eth0, wired`.
     public var description: String { "\(interfaceName), \(kind.rawValue)\(isMetered == true ? ", metered" : "")" }
 }

@@ -16,12 +16,12 @@ enum AddressFamily: UInt8, Hashable {
 struct Link: Equatable {
     let index: Int32
     let name: String
-    /// ARPHRD_…
+    /// The hardware type, an `ARPHRD_…` constant.
     let hardware: UInt16
-    /// The kind of link that the kernel created (`veth`, `bridge`); empty for one from a device driver.
+    /// The kind of link that the kernel created (`veth`, `bridge`); empty for a link from a device driver.
     let making: String
     let isLoopback: Bool
-    /// Whether it is up, with a peer at the other end.
+    /// Whether the link is up, with a peer at the other end.
     let isRunning: Bool
 
     var canLeadOut: Bool { isRunning && !isLoopback }
@@ -40,7 +40,7 @@ struct DefaultRoute: Equatable {
     let family: AddressFamily
     var table: UInt32
     var metric: UInt32 = 0
-    /// The links that it uses, without dead ones.
+    /// The links that the route uses, without dead links.
     private(set) var links: [Int32] = []
 
     init(family: AddressFamily, table: UInt32) {
@@ -58,13 +58,13 @@ struct DefaultRoute: Equatable {
 
 /// The links, addresses and default routes of the machine at one moment.
 struct NetworkPicture: Equatable {
-    /// How many entries of each kind are kept; further ones are ignored. A machine has a few, one with thousands of containers
+    /// How many entries of each kind are kept; further ones are ignored. A machine usually has a few; one with thousands of containers has
     /// some thousands.
     static let linkLimit = 16_384
     static let routeLimit = 1024
 
     private var links: [Int32: Link] = [:]
-    /// Which links have addresses that can be used as a source.
+    /// The addresses that can be used as a source, each with its link.
     private var addresses: Set<InterfaceAddress> = []
     private var routes: [DefaultRoute] = []
 
@@ -113,7 +113,7 @@ struct NetworkPicture: Equatable {
         routes.flatMap { route in route.links.lazy.filter { leadsOut(route.family, by: $0) }.map { (route, $0) } }
     }
 
-    /// Most outgoing traffic uses the main table, so its routes come first; then the lower metric.
+    /// Routes of the main table come first, because most outgoing traffic uses them; then routes with a lower metric.
     private func isBetter(_ left: Way, _ right: Way) -> Bool {
         rank(left) < rank(right)
     }

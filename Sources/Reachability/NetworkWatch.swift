@@ -15,7 +15,7 @@ final class NetworkWatch: EventHandler, TimerHandler {
     private var observed = ReachabilityStatus.unknown
     private var forced: ReachabilityStatus?
 
-    /// The kernel sends no longer datagrams to a reader with this buffer.
+    /// The length of the buffer. The kernel sends no longer datagrams to a reader with such a buffer.
     private static let bufferLength = 64 * 1024
     /// After this many datagrams the loop handles other events first.
     private static let readLimit = 64
@@ -97,7 +97,7 @@ final class NetworkWatch: EventHandler, TimerHandler {
         }
     }
 
-    /// Always through the timer, so that messages that have already arrived are handled first.
+    /// Always uses the timer, so that messages that have already arrived are handled first.
     private func begin(after milliseconds: Int) {
         guard let timer else { return }
         let moment = lastBegin?.advanced(milliseconds: milliseconds) ?? loop.now

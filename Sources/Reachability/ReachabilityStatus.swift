@@ -3,7 +3,7 @@
 /// The status reflects the links, addresses and routes that the kernel has. It does not say whether hosts respond; `HostHealth`
 /// tracks that for each host.
 public enum ReachabilityStatus: Hashable, Sendable {
-    /// The kernel has not answered yet, or cannot be asked.
+    /// The kernel has not reported its state yet, or cannot be queried.
     case unknown
     /// No route leads out. A machine with only a loopback link is offline.
     case offline(OfflineReason)
@@ -21,16 +21,16 @@ public enum ReachabilityStatus: Hashable, Sendable {
 public enum OfflineReason: String, Hashable, Sendable, CaseIterable {
     /// No link except loopback is up and running.
     case noLink = "no_link"
-    /// No such link has an address that is valid beyond the link.
+    /// No running link except loopback has an address that is valid beyond the link.
     case noAddress = "no_address"
-    /// No default route uses such a link.
+    /// No default route uses a running link with such an address.
     case noRoute = "no_route"
     /// `ReachabilityMonitor.force(_:)` has set this status.
     case forced
 }
 
 extension ReachabilityStatus: CustomStringConvertible {
-    /// For people: `online: eth0, wired`, `offline: no route`.
+    /// The status as text for people: `online: eth0, wired`, `offline: no route`.
     public var description: String {
         switch self {
         case .unknown: "unknown"

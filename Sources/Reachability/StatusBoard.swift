@@ -11,7 +11,7 @@ final class StatusBoard: Sendable {
         var hasEnded = false
     }
 
-    /// How many statuses an unread stream buffers; the oldest are dropped first.
+    /// How many unread statuses a stream buffers; the oldest are dropped first.
     static let unreadLimit = 64
 
     private let state = Guarded(State())
@@ -52,7 +52,7 @@ final class StatusBoard: Sendable {
         for listener in listeners { listener.yield(status) }
     }
 
-    /// - Returns: whether this call ended it; `false` if it had ended before.
+    /// - Returns: whether this call ended the board; `false` if it had ended before.
     func end() -> Bool {
         let listeners = state.withLock { state -> [AsyncStream<ReachabilityStatus>.Continuation]? in
             if state.hasEnded { return nil }

@@ -1,7 +1,7 @@
 import HTTPMessage
 import Snapshots
 
-/// Records one exchange; its driver holds this. Calls reach the recording's thread in their order.
+/// Records one exchange. The exchange's driver owns it. Its calls reach the recording's thread in their order.
 package struct ExchangeRecorder: Sendable {
     /// The facts known at the end of the exchange.
     package struct End: Sendable {
@@ -11,9 +11,9 @@ package struct ExchangeRecorder: Sendable {
         /// The record of the server's verified certificate chain; `nil` for plain HTTP.
         var chain: [UInt8]?
         var failure: RecordedFailure?
-        /// The content of a request that was too long to be held; `nil` if it was given when the recording began.
+        /// The content of a request that was too long to be held; `nil` if the content was passed when the recording began.
         var requestBody: RequestToMatch.Body?
-        /// Whether shared caches must not store it.
+        /// Whether shared caches must not store the response.
         var isUnshared: Bool
 
         package init(
@@ -55,8 +55,8 @@ package struct ExchangeRecorder: Sendable {
         file.run(0) { [number] (session) throws(SnapshotError) in try session.finish(number, end) }
     }
 
-    /// Reports the digest of the content as recorded, after all earlier calls are written. To be called once, and only if the exchange was
-    /// begun with `isLogged`.
+    /// Reports the digest of the content as recorded, after all earlier calls are written. Call it once, and only if the exchange was begun
+    /// with `isLogged`.
     /// - Parameter line: called on any thread; with `nil` if there is no content or nothing was recorded.
     package func tellDigest(_ line: @escaping RecordedDigests.Line) { file.tellDigest(of: number, line) }
 

@@ -9,7 +9,7 @@ extension NearMissReport {
 
     /// - Parameters:
     ///   - found: the near misses of all layers, those of the first layer first.
-    ///   - reason: is given for a recording without differences.
+    ///   - reason: the reason of the miss, which the report gives for a recording without differences.
     init(_ found: [NearMiss], _ reason: MissReason) {
         // `sorted` is not guaranteed to be stable.
         let ranked = found.enumerated().sorted {
@@ -23,13 +23,13 @@ extension NearMissReport {
 }
 
 extension NearMiss {
-    /// One line for users.
+    /// The near miss as one line of text for users.
     fileprivate func line(_ reason: MissReason) -> String {
         let line = text.split(separator: "\n").map { line in line.drop { $0 == " " } }.joined(separator: "; ")
         return differences.isEmpty ? line + ": " + reason.rawValue : line
     }
 
-    /// For the log, without queries and values.
+    /// A text for the log, without queries and values.
     fileprivate func summary(_ reason: MissReason) -> String {
         let path = uri.prefix { $0 != ASCII.question }
         let names = differences.isEmpty ? reason.rawValue : differences.map(\.name).joined(separator: ", ")

@@ -6,7 +6,7 @@ import Snapshots
 package struct RecordedBodyPlace {
     package let layers: ReplaySources
     package let layer: Int
-    /// `nil` if the recorded response failed before any content.
+    /// The body; `nil` if the recorded response failed before any content.
     package let body: RecordedBody?
 
     package init(layers: ReplaySources, layer: Int, body: RecordedBody?) {

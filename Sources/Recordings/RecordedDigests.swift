@@ -1,7 +1,7 @@
 import ServerTrust
 
-/// The content digests of recordings, for log lines. A digest is kept until its line asks for it, or a line is kept until its exchange
-/// ends. Confined to the recording's thread.
+/// The content digests of recordings, for log lines. If the exchange ends first, its digest is kept for the line. If the line comes first,
+/// it waits for the end of the exchange. Confined to the recording's thread.
 package struct RecordedDigests {
     package typealias Line = @Sendable (SHA256Digest?) -> Void
 
@@ -13,7 +13,7 @@ package struct RecordedDigests {
 
     private var states: [UInt64: State] = [:]
 
-    /// Begins an exchange whose digest a log line will ask for.
+    /// Begins an exchange whose digest a log line will request.
     package mutating func begin(_ number: UInt64) { states[number] = .isUnderWay }
 
     /// - Parameter digest: `nil` if there is no content or nothing was recorded.
@@ -27,7 +27,7 @@ package struct RecordedDigests {
         }
     }
 
-    /// Calls `line` now, or when the exchange ends. To be called once for each exchange.
+    /// Calls `line` now, or when the exchange ends. Call it once for each exchange.
     mutating func tell(_ number: UInt64, _ line: @escaping Line) {
         switch states[number] {
         case .isUnderWay?: states[number] = .awaited(line)

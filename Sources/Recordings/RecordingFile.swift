@@ -16,14 +16,14 @@ package final class RecordingFile: Sendable {
         case record
         /// Record the exchanges that differ from those in the existing file.
         case refresh
-        /// Record nothing: compare each exchange with these snapshots.
+        /// Record nothing, and compare each exchange with these snapshots.
         case compare([String])
     }
 
     /// What to record, and how.
     package struct Terms: Sendable {
         package var purpose = Purpose.record
-        /// The path of the finished file; the first of the compared snapshots if none is written.
+        /// The path of the finished file. A comparison writes no file: here it has the path of the first snapshot.
         package var path: String
         package var existing = SnapshotWriter.Existing.refuse
         /// Whether to resume an unfinished recording.
@@ -32,15 +32,15 @@ package final class RecordingFile: Sendable {
         package var match = MatchTerms()
         /// The key with which placeholders are computed.
         package var key: ProjectKey
-        /// Whether it is the project key, and not a temporary one: then secrets are compared too.
+        /// Whether `key` is the project key, and not a temporary key. With the project key, secrets are compared too.
         package var isProjectsKey = true
         /// What to do with bodies that cannot be searched; `nil` refuses JSON and forms and keeps others.
         package var unscanned: Redactor.Unscanned?
         /// Whether responses that shared caches must not store are recorded too.
         package var keepsUnshared = true
-        /// The program that writes it, for the manifest.
+        /// The program that writes the file, for the manifest.
         package var tool: String
-        /// When its generation begins.
+        /// The time at which the file's generation begins.
         package var now: Timestamp
         /// Reports the first write error when it occurs. Called on any thread.
         package var report: @Sendable (String) -> Void = { _ in }
@@ -56,7 +56,7 @@ package final class RecordingFile: Sendable {
     package let path: String
     package let keepsUnshared: Bool
     private let thread: LoopThread
-    /// Bytes that wait to be written.
+    /// The number of bytes that wait to be written.
     private let waiting = Atomic<Int>(0)
     private let nextNumber = Atomic<UInt64>(0)
     private let progress: RecordingProgress
@@ -64,14 +64,14 @@ package final class RecordingFile: Sendable {
 
     private struct Uses {
         var count = 0
-        /// Called when the last use ends.
+        /// Called when no request uses the file any more.
         var isWaitedFor: [@Sendable () -> Void] = []
     }
 
     /// The interval of the timer that commits, in milliseconds.
     static let commitInterval = 200
 
-    /// Creates `FILE.partial`, or resumes one.
+    /// Creates the file `FILE.partial`, or resumes an existing one.
     package init(_ terms: Terms) throws(SnapshotError) {
         path = terms.path
         keepsUnshared = terms.keepsUnshared
@@ -114,7 +114,7 @@ package final class RecordingFile: Sendable {
 
     deinit {
         thread.handle.stop()
-        // If the recorder thread itself releases the last reference, it ends by itself.
+        // The recorder's thread may run this, if it releases the last reference. That thread then ends by itself.
         _ = thread.join(withinMilliseconds: 1000)
     }
 
@@ -131,7 +131,7 @@ package final class RecordingFile: Sendable {
         if isUnused { body() }
     }
 
-    /// Finishes `FILE` after all earlier calls. It accepts nothing more.
+    /// Finishes `FILE` after all earlier calls. Nothing is recorded afterwards.
     /// - Parameters:
     ///   - key: signs it; `nil` leaves it unsigned.
     ///   - completion: called on any thread with the file's roots; `nil` if no file was written.
@@ -179,7 +179,7 @@ package final class RecordingFile: Sendable {
     /// Notes a forwarded request that is not recorded, and why.
     package func noteUnrecorded(_ url: String, _ reason: String) { progress.note { $0.noteUnrecorded(url, reason) } }
 
-    /// Whether so many bytes wait for the disk that origins should not be read.
+    /// Whether more than `window` bytes wait for the disk. Origins should then not be read.
     package func isBehind(_ window: Int) -> Bool { waiting.load(ordering: .relaxed) > window }
 
     /// Calls `body` when all earlier calls are written.
@@ -188,7 +188,7 @@ package final class RecordingFile: Sendable {
         if !thread.handle.post({ _ in body() }) { body() }
     }
 
-    /// Reports the digest of an exchange's content when it has ended.
+    /// Reports the digest of an exchange's content after the exchange has ended.
     /// - Parameter line: called on any thread; with `nil` if there is no content or nothing was recorded.
     package func tellDigest(of number: UInt64, _ line: @escaping RecordedDigests.Line) {
         let isTaken = thread.handle.post { [self] loop in

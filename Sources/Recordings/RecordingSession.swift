@@ -71,7 +71,7 @@ final class RecordingSession: TimerHandler {
         guard let exchange = exchanges.removeValue(forKey: number) else { return digests.end(number, nil) }
         defer { digests.end(number, exchange.bodyDigest) }
         if let body = end.requestBody { exchange.requestBody(body) }
-        // If a request fails now, its recording is not replaced.
+        // In mode `refresh`, a failed exchange does not replace its recording.
         if end.failure != nil, isRefreshing {
             return progress.note { $0.noteUnrecorded(exchange.url, "failed") }
         }

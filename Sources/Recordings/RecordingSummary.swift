@@ -4,9 +4,9 @@ import Snapshots
 package struct RecordingSummary: Sendable {
     package struct Counts: Sendable {
         package var recorded = 0
-        /// The number of these that failed.
+        /// The number of recorded exchanges that failed.
         package var failures = 0
-        /// The number of these that shared caches must not store.
+        /// The number of recorded exchanges whose responses shared caches must not store.
         package var unshared = 0
         /// Exchanges that equal their recording, and so were not recorded again.
         package var unchanged = 0
@@ -17,7 +17,7 @@ package struct RecordingSummary: Sendable {
     }
 
     package struct Unrecorded: Sendable {
-        /// Without its query.
+        /// The URL without its query.
         package let url: String
         package let reason: String
     }
@@ -30,7 +30,7 @@ package struct RecordingSummary: Sendable {
     package private(set) var unrecordedCount = 0
     /// The first differences that comparisons found, in order.
     package private(set) var differences: [SnapshotDiff.Entry] = []
-    /// The first write error: from then on the file may lack exchanges.
+    /// The first write error: later exchanges may be missing in the file.
     package private(set) var failure: String?
 
     /// The maximum number of hosts, and of exchanges, in the summary; further exchanges are only counted.
@@ -54,7 +54,7 @@ package struct RecordingSummary: Sendable {
         if differences.count < Self.toldDifferences { differences.append(entry) }
     }
 
-    /// - Returns: whether it is the first.
+    /// - Returns: whether this is the first failure.
     mutating func noteFailure(_ error: SnapshotError) -> Bool {
         guard failure == nil else { return false }
         failure = error.description

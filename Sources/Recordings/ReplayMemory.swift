@@ -2,7 +2,8 @@ import HTTPCaching
 import HTTPMessage
 import Snapshots
 
-/// Replayed responses that a loop keeps in memory: an equal request need not wait for the thread that has the files. Confined to its loop.
+/// Replayed responses that a loop keeps in memory: an equal request need not wait for the thread that reads the files. Confined to its
+/// loop.
 ///
 /// Requests are equal if their heads have the same bytes and their URIs are equal. Requests with content are not remembered, nor responses
 /// of a sequence, nor truncated ones. A hash of the request selects one slot, and a new response replaces the slot's previous one.
@@ -11,10 +12,10 @@ package final class ReplayMemory {
     private var byteCount = 0
     /// The maximum total size, in bytes.
     private let limit: Int
-    /// Random, so that clients cannot choose requests that share a slot.
+    /// The seed of the hash. It is random, so that clients cannot choose requests that share a slot.
     private let seed = UInt64.random(in: 0...UInt64.max)
 
-    /// A power of two.
+    /// The number of slots, a power of two.
     private static let placeCount = 4096
 
     package init(limit: Int) {
@@ -75,7 +76,7 @@ package final class ReplayedAnswer {
     /// The body to read piece by piece; `nil` if the response holds the content.
     package let body: RecordedBody?
     package let earlyHints: [Fields]
-    /// The member for the access log.
+    /// The member of the access log's line.
     package let logMember: [UInt8]
 
     package init(head: Span<UInt8>, uri: Span<UInt8>, _ stored: StoredResponse, _ place: AnswerPlace, logMember: [UInt8]) {
@@ -92,7 +93,7 @@ package final class ReplayedAnswer {
         self.logMember = logMember
     }
 
-    /// Its approximate size in memory, in bytes.
+    /// The answer's approximate size in memory, in bytes.
     var cost: Int {
         let content = if case .bytes(let bytes) = stored.body { bytes.count } else { 0 }
         return 512 + head.count + uri.count + stored.head.fields.bytes.count + stored.preparedHead.count + logMember.count

@@ -69,7 +69,7 @@ final class ReplayReader {
                 if searches[number] == nil { searches[number] = try NearMissSearch(layer.snapshot, key: terms.key) }
                 if let search = searches[number] { found += try search.nearest(to: query.request) }
             } catch {
-                // The request that found the damage has reported it.
+                // The damage was already reported by the request that found it.
                 continue
             }
         }

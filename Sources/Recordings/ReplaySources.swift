@@ -9,7 +9,7 @@ import Synchronization
 
 /// The recordings that are replayed, in order of precedence: finished snapshots, opened for reading.
 ///
-/// One thread has the files and the sequences: it looks up recordings and reads bodies. A second thread has the same files open for the
+/// One thread looks up recordings in the files, reads bodies and keeps the sequences. A second thread has the same files open for the
 /// slower search for near misses. Callable from any thread.
 package final class ReplaySources: Sendable {
     /// How recordings are replayed.
@@ -21,7 +21,7 @@ package final class ReplaySources: Sendable {
         /// Each file must be signed by at least one of these keys; empty if no signature is required.
         package var signers: [VerifyingKey] = []
         package var asOf = AsOf.newest
-        /// What follows the last response of a sequence.
+        /// What replay does after the last response of a sequence.
         package var end = SequenceEnd.loop
         package var scope = SequenceScope.server
         package var failures = FailureReplay.same
@@ -36,15 +36,15 @@ package final class ReplaySources: Sendable {
         }
     }
 
-    /// Limits on memory and open files of the thread that has the files.
+    /// Limits on memory and open files of the thread that reads the files.
     package struct Limits: Sendable {
         /// Up to this many bytes, a body is read at once; a longer one is read in pieces. Each client that receives a body holds at most
         /// one such buffer in memory.
         package var wholeLength: UInt64 = 1 << 20
         /// The maximum length, encoded and decoded, of a body that is decoded for a client that does not accept its codings, in bytes. The
-        /// thread that has the files decodes it, and other requests wait; a longer body keeps its codings.
+        /// thread that reads the files decodes it, while other requests wait. A longer body keeps its codings.
         package var decodedLength: UInt64 = 8 << 20
-        /// The maximum number of sessions with their own sequence positions; beyond it all start again.
+        /// The maximum number of sessions with their own sequence positions; beyond that number, all sessions start again.
         package var sessions = 4096
         /// The maximum number of bodies that stay open while read in pieces. Others are opened again for each piece.
         package var openBodies = 64
@@ -54,11 +54,11 @@ package final class ReplaySources: Sendable {
 
     /// Which clients share sequence positions.
     package enum SequenceScope: String, Sendable, CaseIterable {
-        /// All clients.
+        /// All clients share the sequence positions.
         case server
-        /// Clients with the same user name.
+        /// Clients with the same user name share sequence positions.
         case user
-        /// Clients with the same address.
+        /// Clients with the same address share sequence positions.
         case address
     }
 
@@ -76,7 +76,7 @@ package final class ReplaySources: Sendable {
     private let used: Guarded<[Set<Int>]>
     private let anySecret = Atomic<Bool>(false)
 
-    /// - Throws: the first file that cannot be replayed, with the reason; or that a thread could not be started.
+    /// - Throws: an error for the first file that cannot be replayed, or for a thread that could not be started.
     package init(_ terms: Terms) throws(ReplaySourceError) {
         self.terms = terms
         names = terms.files.map(Self.name)
@@ -99,14 +99,14 @@ package final class ReplaySources: Sendable {
                 }
             }
         } catch {
-            throw ReplaySourceError(path: "", reason: "cannot start a thread for it: \(error)")
+            throw ReplaySourceError(path: "", reason: "cannot start a thread that reads the snapshots: \(error)")
         }
     }
 
     deinit {
         reader.handle.stop()
         searcher.handle.stop()
-        // If one of these threads releases the last reference, it ends by itself.
+        // One of the two threads may run this, if it releases the last reference. That thread then ends by itself.
         _ = reader.join(withinMilliseconds: 1000)
         _ = searcher.join(withinMilliseconds: 1000)
     }
@@ -187,7 +187,7 @@ package struct RecordingQuery: Sendable {
     /// The session: requests with the same scope share sequence positions.
     package let scope: [UInt8]
     let now: Timestamp
-    /// Whether a miss should report near misses.
+    /// Whether to report near misses if no recording matches.
     let wantsNearest: Bool
 
     package init(request: RequestToMatch, scope: [UInt8], now: Timestamp, wantsNearest: Bool) {
@@ -208,12 +208,12 @@ package enum LayerAnswer: Sendable {
 /// The location of a recording in the layers.
 package struct AnswerPlace: Sendable {
     package let layer: Int
-    /// In the layer's canonical order.
+    /// The recording's position in the layer's canonical order.
     let place: Int
     /// The body to read piece by piece; `nil` if the response holds the content.
     package let body: RecordedBody?
-    /// The digest of the whole content as recorded; `nil` if it has none.
+    /// The digest of the whole content as recorded; `nil` if there is no content.
     package let digest: SHA256Digest?
-    /// The fields of each 103 to send before it.
+    /// The fields of each 103 to send before the response.
     package var earlyHints: [Fields] = []
 }

@@ -1,6 +1,6 @@
 /// The location and limits of a store.
 package struct StoreConfiguration: Sendable {
-    /// Eviction begins above `high` and ends at `low`, in bytes.
+    /// Limits in bytes: eviction begins above `high` and stops at `low`.
     package struct Marks: Sendable, Equatable {
         package var high: Int
         package var low: Int
@@ -56,13 +56,14 @@ package struct StoreLimits: Sendable {
     /// How much may be queued for the writer before `put` and `beginPending` report that the store is busy.
     package var queuedBytes = 64 << 20
     package var queuedOperations = 65_536
-    /// The maximum duration of the queued work at the writer's current pace, and of one transaction, before nothing more is accepted.
-    /// Both together must leave some of the second after which a response survives a kill.
+    /// The queue accepts nothing more while the queued work would take longer than `queuedMilliseconds` at the writer's current pace, or
+    /// while no transaction has completed for `stalledMilliseconds`. Both times together must leave some of the second after which a
+    /// response survives a kill.
     package var queuedMilliseconds = 400
     package var stalledMilliseconds = 500
     /// The maximum number of lookups and reads queued for the readers.
     package var queuedReads = 16_384
-    /// How far a fetch may be ahead of its fastest reader and of the writer, in bytes.
+    /// The maximum number of bytes by which a fetch may be ahead of its fastest reader and of the writer.
     package var window = 4 << 20
     /// The maximum number of bytes that all pending responses together keep in memory.
     package var pendingBytes = 128 << 20
@@ -70,15 +71,16 @@ package struct StoreLimits: Sendable {
     package var stallMilliseconds = 10_000
     /// The size of the file that reserves space for the case of a full disk.
     package var reservedSpaceBytes = 8 << 20
-    /// The lengths of the log at which it is written back, at which bodies being stored and evictions wait for that, and up to which
-    /// accepted responses may extend it (`StoreWriter+Log`).
+    /// Limits of the write-ahead log's length (`StoreWriter+Log`). Above `checkpointBytes` the log is written back into the file. Above
+    /// `logHoldBytes` bodies being stored and evictions wait for that. The queue accepts a response only while the log, with what the queue
+    /// will add to it, stays below `logLimitBytes`.
     package var checkpointBytes = 16 << 20
     package var logHoldBytes = 64 << 20
     package var logLimitBytes = 128 << 20
-    /// How many times a transaction that finds the log above its limit tries to restart it, waiting each time at least 100 ms for other
-    /// readers of the file, before it fails.
+    /// The number of times that a transaction tries to restart a log above its limit, before the transaction fails. Each attempt waits at
+    /// least 100 ms for other readers of the file.
     package var logAttempts = 10
-    /// For a backing store: about how many keys may be out of date in the file. With more, the file is no longer used.
+    /// For a backing store: the approximate number of keys that may be out of date in the file. Above it, the file is no longer used.
     package var hiddenKeys = 1 << 20
     /// How long the writer collects operations for one transaction.
     package var gatherMilliseconds = 50
@@ -92,13 +94,13 @@ package enum StoreNotice: Sendable, Equatable {
     case movedAside(to: String, reason: String)
     /// An older version wrote the file; the store is empty.
     case emptied(version: Int32)
-    /// The disk is full: responses are served but not stored. At most once a minute.
+    /// The disk is full: responses are served but not stored. Reported at most once a minute.
     case diskFull(String)
-    /// Writing failed for another reason; the affected responses were served but not stored. At most once a minute.
+    /// Writing failed for another reason; the affected responses were served but not stored. Reported at most once a minute.
     case writeFailed(String)
-    /// A response or a piece of a body was corrupt and was deleted. At most once a minute.
+    /// A response or a piece of a body was corrupt and was deleted. Reported at most once a minute.
     case damagedEntry(String)
-    /// The totals were not the sum of the rows and were computed again. At most once a minute.
+    /// The totals were not the sum of the rows and were computed again. Reported at most once a minute.
     case recounted(entries: Int64, bytes: Int64)
     /// A read-only file behind memory is no longer used.
     case fileLeft(reason: String)

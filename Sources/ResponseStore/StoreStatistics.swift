@@ -15,9 +15,9 @@ package struct StoreStatistics: Sendable, Equatable {
     package var stored = 0
     package var evicted = 0
     package var memoryEvicted = 0
-    /// Responses rejected before anything was written: the sum of some of `unstored`.
+    /// Responses rejected before anything was written: the sum of the counts in `unstored` whose reason `isBusy`.
     package var refusedBusy = 0
-    /// Operations of failed transactions.
+    /// The number of operations in failed transactions.
     package var notStored = 0
     /// Responses that should have been stored but were not, by reason; only reasons that occurred.
     package var unstored: [UnstoredReason: Int] = [:]

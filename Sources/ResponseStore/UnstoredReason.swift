@@ -21,7 +21,7 @@ package enum UnstoredReason: Sendable, CaseIterable {
     case bodyTooLong
     /// The body was interrupted, and the rest cannot be requested.
     case bodyIncomplete
-    /// It was purged or invalidated after its request was sent.
+    /// The response was purged or invalidated after its request was sent.
     case invalidated
     /// A newer response, or one with the same bytes, is stored instead.
     case superseded
@@ -46,7 +46,7 @@ package enum UnstoredReason: Sendable, CaseIterable {
         }
     }
 
-    /// Whether the store rejected it before anything was written: `StoreStatistics.refusedBusy`.
+    /// Whether the store rejected the response before anything was written: `StoreStatistics.refusedBusy`.
     var isBusy: Bool {
         switch self {
         case .queueFull, .writerBehind, .writerStalled, .logFull, .diskFull, .bodiesFull: true
@@ -63,6 +63,6 @@ final class UnstoredCounts: Sendable {
         if count > 0 { counts.withLock { $0[reason, default: 0] += count } }
     }
 
-    /// Only counts that are not 0.
+    /// The counts that are not 0.
     var all: [UnstoredReason: Int] { counts.withLock { $0 } }
 }

@@ -6,7 +6,7 @@ internal import CSQLite
 package final class Connection {
     package enum Access {
         case reading, writing, checkpointing
-        /// Changes nothing, not even on closing: the write-ahead log stays unchanged.
+        /// Reads a file without any change, even at the close: the write-ahead log stays as it is.
         case browsing
         /// Reads a complete file that does not change, in a directory that may be read-only. Its content is not trusted (T46).
         case immutable
@@ -46,16 +46,16 @@ package final class Connection {
         try configure(SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
         try configure(SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
         try configure(SQLITE_DBCONFIG_ENABLE_VIEW, 0)
-        // Before any content of the file is read.
+        // The limits are set before any content of the file is read.
         if access == .immutable { limitValues() }
         sqlite3_busy_timeout(handle, Self.busyMilliseconds)
         try apply(access)
-        // After the settings: setting automatic checkpoints removes the hook.
+        // The hook is set last: setting automatic checkpoints removes it.
         sqlite3_wal_hook(handle, noteLogPages, logPages)
     }
 
     deinit {
-        // All statements are already released: each of them retains its connection.
+        // All statements are already released, because each statement retains its connection.
         sqlite3_close_v2(handle)
         logPages.deallocate()
     }
@@ -83,15 +83,16 @@ package final class Connection {
     package var isAutocommit: Bool { sqlite3_get_autocommit(handle) != 0 }
 
     package enum Checkpoint {
-        /// As much as possible without waiting for another connection.
+        /// Writes back as much of the log as possible without waiting for another connection.
         case passive
-        /// The whole log, so that the next transaction starts it again. Waits up to 100 ms for readers and writers.
+        /// Writes back the whole log, so that the next transaction writes at the log's start again. Waits up to 100 ms for readers and
+        /// writers.
         case restart
-        /// The whole log, and truncates it.
+        /// Writes back the whole log, and truncates it.
         case truncate
     }
 
-    /// Whether the file is read-only, by its header (once that has been read) or by the system.
+    /// Whether the file is read-only, because of its header (if the header was read) or because of the system.
     package var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
 
     /// Writes the log back into the file.
@@ -118,9 +119,10 @@ package final class Connection {
     /// Frees the memory of cached pages.
     package func releaseMemory() { sqlite3_db_release_memory(handle) }
 
-    /// Do not write back and delete the log when the last connection closes: the file is about to be moved, or stays in use elsewhere.
+    /// Prevents this connection from writing back and deleting the log if it closes last. Used if the file is about to be moved, or stays
+    /// in use elsewhere.
     package func leaveLogOnClose() {
-        // Fails only for a closed connection.
+        // This call fails only for a closed connection.
         _ = csqlite_configure(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     }
 
@@ -140,7 +142,7 @@ package final class Connection {
     private func apply(_ access: Access) throws(DatabaseError) {
         try execute("PRAGMA mmap_size=0; PRAGMA temp_store=MEMORY; PRAGMA cell_size_check=ON; PRAGMA wal_autocheckpoint=0")
         switch access {
-        // Enough for the upper pages of the indexes; the others are in the system's page cache.
+        // This cache is enough for the upper pages of the indexes. The system's page cache has the other pages.
         case .reading, .browsing: try execute("PRAGMA query_only=ON; PRAGMA cache_size=-2048")
         case .immutable: try execute("PRAGMA query_only=ON; PRAGMA cache_size=-8192")
         case .writing: try execute("PRAGMA synchronous=NORMAL; PRAGMA cache_size=-8192; PRAGMA secure_delete=FAST")
@@ -156,7 +158,7 @@ package final class Connection {
             (SQLITE_LIMIT_FUNCTION_ARG, 8), (SQLITE_LIMIT_ATTACHED, 0), (SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 50),
             (SQLITE_LIMIT_VARIABLE_NUMBER, 10), (SQLITE_LIMIT_TRIGGER_DEPTH, 1),
         ]
-        // Each call returns the previous limit; none can fail.
+        // Each call returns the previous limit, and cannot fail.
         for (limit, value) in limits { sqlite3_limit(handle, limit, value) }
     }
 
@@ -175,7 +177,7 @@ package final class Connection {
     }
 
     private static let library: Void = {
-        // Fails (harmlessly) if SQLite is already in use.
+        // This fails if SQLite is already in use, which does no harm.
         _ = csqlite_disable_memory_statistics()
         return ()
     }()

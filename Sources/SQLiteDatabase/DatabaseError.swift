@@ -11,7 +11,7 @@ public struct DatabaseError: Error, Sendable, Equatable, CustomStringConvertible
         case diskFull
         /// Another connection holds a lock that is needed.
         case busy
-        /// A row conflicts with another. Only that row is at fault, not the file.
+        /// A row conflicts with another row. The file is not damaged.
         case constraint
         /// Another process has the file open.
         case lockedByProcess(Int32)
@@ -21,9 +21,9 @@ public struct DatabaseError: Error, Sendable, Equatable, CustomStringConvertible
         case olderSchema(Int32)
         /// The file is a database of another application.
         case foreignFile
-        /// It cannot be opened or created.
+        /// The file cannot be opened or created.
         case cannotOpen
-        /// It is read-only.
+        /// The file is read-only.
         case readOnly
         /// The disk or the path to it failed.
         case inputOutput
@@ -54,7 +54,7 @@ public struct DatabaseError: Error, Sendable, Equatable, CustomStringConvertible
 
     public var description: String { "\(path): \(message)" }
 
-    /// A failed system call.
+    /// The error for a failed system call.
     package init(systemCall: StaticString, path: String, code: Int32) {
         let isFull = code == ENOSPC || code == EDQUOT || code == EFBIG
         self.init(isFull ? .diskFull : .cannotOpen, path: path, message: "\(systemCall): \(String(cString: strerror(code)))")
@@ -70,7 +70,8 @@ extension DatabaseError.Code {
         switch extended & 0xFF {
         case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_TOOBIG, SQLITE_FORMAT, SQLITE_MISMATCH: self = .damaged
         case SQLITE_CONSTRAINT: self = .constraint
-        // Larder's statements fit its schema, which was compared: a logic error means that the schema's page has changed.
+        // Larder's statements match the schema, which was checked when the file was opened. So an SQL error means that the schema's page
+        // was damaged since.
         case SQLITE_ERROR: self = .damaged
         case SQLITE_FULL: self = .diskFull
         case SQLITE_BUSY, SQLITE_LOCKED: self = .busy
@@ -83,9 +84,9 @@ extension DatabaseError.Code {
     }
 
     private init(inputOutput extended: Int32, systemError: Int32) {
-        // Swift does not import the macro that defines the extended codes: SQLITE_IOERR | n << 8.
+        // These are the `n` of the extended codes `SQLITE_IOERR | n << 8`, whose macros Swift does not import.
         switch extended >> 8 {
-        case 2, 33: self = .damaged  // SHORT_READ, CORRUPTFS
+        case 2, 33: self = .damaged  // IOERR_SHORT_READ, IOERR_CORRUPTFS
         case 3, 6, 19, 21, 4, 24: self = DatabaseError.Code.isFull(systemError) ? .diskFull : .inputOutput
         default: self = .inputOutput
         }

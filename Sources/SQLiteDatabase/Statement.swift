@@ -21,21 +21,21 @@ package final class Statement {
 
     package func bind(_ index: Int32, _ value: Int64) { check(sqlite3_bind_int64(handle, index, value)) }
 
-    /// Copies the bytes.
+    /// Binds a copy of the bytes.
     package func bind(_ index: Int32, copying bytes: Span<UInt8>) {
         bytes.withUnsafeBufferPointer { buffer in
             check(csqlite_bind_copied(handle, index, buffer.baseAddress, UInt64(buffer.count)))
         }
     }
 
-    /// The bytes must stay valid and unchanged until `reset`.
+    /// Binds bytes without copying them. They must stay valid and unchanged until `reset`.
     package func bind(_ index: Int32, borrowing bytes: UnsafeRawBufferPointer) {
         check(csqlite_bind_borrowed(handle, index, bytes.baseAddress, UInt64(bytes.count)))
     }
 
     // MARK: Running
 
-    /// - Returns: whether there is a row.
+    /// - Returns: whether the statement has produced a row.
     package func step() throws(DatabaseError) -> Bool {
         switch sqlite3_step(handle) {
         case SQLITE_ROW: return true
@@ -55,18 +55,18 @@ package final class Statement {
 
     /// Resets the statement for its next use. Ends the read transaction if this was the last open statement.
     package func reset() {
-        // Returns the same code that `step` has already reported.
+        // The result is ignored: it is the code that `step` has already reported.
         sqlite3_reset(handle)
     }
 
-    // MARK: Columns of the row at hand
+    // MARK: Columns of the current row
 
     package func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
 
     /// - Returns: a copy; empty for NULL.
     package func bytes(_ column: Int32) -> [UInt8] { withBytes(column) { [UInt8]($0) } }
 
-    /// The bytes are valid until the next step.
+    /// Calls `body` with the column's bytes, which are valid until the next step.
     package func withBytes<Result>(_ column: Int32, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         let start = sqlite3_column_blob(handle, column)
         let count = Int(sqlite3_column_bytes(handle, column))
@@ -76,7 +76,7 @@ package final class Statement {
     package func text(_ column: Int32) -> String { withBytes(column) { String(decoding: $0, as: UTF8.self) } }
 
     private func check(_ code: Int32) {
-        // Misuse or an index out of range. Running out of memory also ends the process elsewhere.
+        // An error here is a wrong use of SQLite, an index out of range, or a lack of memory, which also ends the process elsewhere.
         precondition(code == SQLITE_OK, "a parameter that does not fit its statement")
     }
 }

@@ -3,21 +3,21 @@ internal import HTTPMessage
 
 /// The facts about a certificate that a user needs.
 public struct CertificateFacts: Equatable, Sendable {
-    /// In the form of RFC 2253, at most 512 bytes; nonprintable bytes are escaped.
+    /// The subject in the form of RFC 2253, at most 512 bytes; nonprintable bytes are escaped.
     public let subject: String
-    /// The issuer, in the same form.
+    /// The issuer, in the same form as `subject`.
     public let issuer: String
-    /// The names and addresses of subjectAltName, at most 100, escaped in the same way.
+    /// The names and addresses of subjectAltName, at most 100, with nonprintable bytes escaped.
     public let names: [String]
-    /// `nil` if the date is malformed.
+    /// The first valid second; `nil` if the date is malformed.
     public let notBefore: POSIXTime?
     /// The last valid second; `nil` if the date is malformed.
     public let notAfter: POSIXTime?
-    /// In hexadecimal.
+    /// The serial number in hexadecimal.
     public let serialNumber: String
-    /// SHA-256 of the SubjectPublicKeyInfo.
+    /// The SHA-256 digest of the SubjectPublicKeyInfo.
     public let publicKeyDigest: SHA256Digest
-    /// SHA-256 of the whole certificate.
+    /// The SHA-256 digest of the whole certificate.
     public let digest: SHA256Digest
 }
 
@@ -27,7 +27,7 @@ extension Certificate {
 
     /// Facts from the certificate's fields.
     public var facts: CertificateFacts {
-        // A subjectAltName that cannot be read is itself the fault, so its names are not listed.
+        // If subjectAltName cannot be read, verification reports that as the fault, and no names are listed here.
         let names = (try? SubjectAlternativeNames(of: self))?.texts(limit: Self.factNamesLimit) ?? []
         return CertificateFacts(
             subject: subject, issuer: Self.text(of: X509_get_issuer_name(pointer)),
@@ -37,13 +37,13 @@ extension Certificate {
             publicKeyDigest: publicKeyDigest, digest: digest)
     }
 
-    /// As `CertificateFacts.subject`.
+    /// The subject in the form of `CertificateFacts.subject`.
     package var subject: String { Self.text(of: X509_get_subject_name(pointer)) }
 
-    /// `nil` if it is not in a form of RFC 5280 §4.1.2.5.
+    /// The first valid second; `nil` if the date is not in a form of RFC 5280 §4.1.2.5.
     public var notBefore: POSIXTime? { Self.time(X509_get0_notBefore(pointer)) }
 
-    /// The last valid second; `nil` as for `notBefore`.
+    /// The last valid second; `nil` if the date is not in a form of RFC 5280 §4.1.2.5.
     public var notAfter: POSIXTime? { Self.time(X509_get0_notAfter(pointer)) }
 
     /// Accepts UTCTime and GeneralizedTime with seconds and `Z`, the only forms of RFC 5280 §4.1.2.5.1 and §4.1.2.5.2.

@@ -4,7 +4,8 @@ extension Certificate {
     /// Whether an extension is malformed or repeated.
     var hasUnreadableExtensions: Bool { X509_get_extension_flags(pointer) & UInt32(EXFLAG_INVALID) != 0 }
 
-    /// Whether its basic constraints allow it to issue certificates; an old key usage without them is not enough (RFC 5280 §4.2.1.9).
+    /// Whether the certificate's basic constraints allow it to issue certificates. A key usage without basic constraints, as in old
+    /// certificates, is not enough (RFC 5280 §4.2.1.9).
     var saysItIsAuthority: Bool { X509_check_ca(pointer) == 1 }
 
     /// - Returns: `nil` if the key cannot be read.

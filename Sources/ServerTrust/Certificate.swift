@@ -8,12 +8,12 @@ public struct Certificate: Sendable {
     let object: OwnedObject
 
     /// - Parameter der: exactly one certificate, with no bytes after it.
-    /// - Returns: `nil` if it is not a certificate, is longer than `octetLimit`, or is not in DER (RFC 5280 §4.1).
+    /// - Returns: `nil` if the bytes are not a certificate, are longer than `octetLimit`, or are not in DER (RFC 5280 §4.1).
     public init?(der: [UInt8]) {
         guard der.count <= Self.octetLimit else { return nil }
         guard let read = DER.read(der, by: { d2i_X509(nil, &$0, $1) }, release: { X509_free($0) }) else { return nil }
         object = read
-        // OpenSSL also accepts encodings that it would write differently, such as a signature with unused bits: the digest
+        // OpenSSL also accepts encodings that it would write differently, such as a signature with unused bits. The digest of `self.der`
         // would then differ.
         guard self.der == der else { return nil }
     }

@@ -40,7 +40,7 @@ struct ChainVerification {
             fault.chain = chain
             throw fault
         }
-        // Verification failed without a fault that was recorded.
+        // Verification failed, but recorded no fault.
         guard isVerified, chain.first == leaf else { throw ChainFault(reason: .malformed, chain: chain) }
         return VerifiedChain(certificates: chain, allowed: findings.allowed)
     }
@@ -69,7 +69,7 @@ struct Findings {
             allowed.insert(reason)
             return true
         case .revocationUnknown where depth > 0 && depth == chainCount - 1:
-            // The top of the chain has no issuer above it whose list could name it.
+            // The issuer of the chain's last certificate is not in the chain, so an unknown status of that certificate is accepted.
             return true
         case .revocationUnknown where listCheck == .soft && Self.isLackOfList(code):
             allowed.insert(reason)

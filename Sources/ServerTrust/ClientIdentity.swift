@@ -42,7 +42,7 @@ public struct ClientIdentity: Sendable {
 
     /// - Parameters:
     ///   - archive: PKCS #12 (RFC 7292), as in `.p12` and `.pfx` files.
-    ///   - passphrase: `nil` for an archive without one.
+    ///   - passphrase: `nil` for an archive without a passphrase.
     public init(pkcs12 archive: [UInt8], passphrase: [UInt8]? = nil) throws(Fault) {
         let (certificates, key) = try ErrorQueue.unchanged { () throws(Fault) in
             try Self.contents(of: archive, passphrase: passphrase)

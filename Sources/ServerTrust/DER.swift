@@ -3,7 +3,7 @@ internal import COpenSSL
 /// Wraps OpenSSL's DER readers and writers.
 package enum DER {
     /// - Parameter read: a `d2i_…` function; it advances the pointer past the bytes it has read.
-    /// - Returns: `nil` if it cannot read the bytes, or if bytes follow.
+    /// - Returns: `nil` if `read` cannot read the bytes, or if more bytes follow.
     static func read(
         _ der: [UInt8], by read: (inout UnsafePointer<UInt8>?, Int) -> OpaquePointer?,
         release: @escaping @Sendable (OpaquePointer) -> Void
@@ -13,7 +13,7 @@ package enum DER {
                 guard let start = bytes.baseAddress else { return nil }
                 var next: UnsafePointer<UInt8>? = start
                 guard let pointer = read(&next, bytes.count) else { return nil }
-                // Owns the object, so that it is released on every path.
+                // `OwnedObject` owns the result, so that it is released on every path.
                 let object = OwnedObject(pointer, release: release)
                 return next == start + bytes.count ? object : nil
             }
@@ -21,7 +21,7 @@ package enum DER {
     }
 
     /// - Parameter write: an `i2d_…` function, which allocates its own memory.
-    /// - Returns: an empty array if it fails.
+    /// - Returns: an empty array if `write` fails.
     package static func written(by write: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>) -> Int32) -> [UInt8] {
         var bytes: UnsafeMutablePointer<UInt8>?
         let count = write(&bytes)

@@ -1,16 +1,17 @@
 internal import COpenSSL
 
-// libssl's callbacks, on the thread that drives the handshake. Each finds the judge of its session.
+// libssl's callbacks, on the thread that drives the handshake. Each callback finds the `HandshakeJudge` of its session.
 
 extension HandshakeJudge {
-    /// The index at which a session stores its judge.
+    /// The index at which a session stores its `HandshakeJudge`.
     static let index = copenssl_session_new_index()
 
-    /// Prepares an `SSL_CTX` for sessions that are judged: without a judge no handshake succeeds. The context has nothing of a policy.
+    /// Prepares an `SSL_CTX` whose sessions each have a `HandshakeJudge`: without one no handshake succeeds. The context is independent of
+    /// any policy.
     ///
-    /// Renegotiation is off, so that the judged server remains the peer. No key log but the judge's is written, whatever the environment
-    /// says.
-    /// - Parameter logsKeys: whether judges get the sessions' secrets.
+    /// Renegotiation is off, so that the verified server remains the peer. Only a `HandshakeJudge` writes a key log, whatever the
+    /// environment says.
+    /// - Parameter logsKeys: whether each `HandshakeJudge` gets its session's secrets.
     /// - Returns: whether libssl accepts it.
     package static func prepare(_ context: OpaquePointer, logsKeys: Bool) -> Bool {
         SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
@@ -23,7 +24,8 @@ extension HandshakeJudge {
         if SSL_CTX_get_security_level(context) < 2 { SSL_CTX_set_security_level(context, 2) }
         SSL_CTX_set_keylog_callback(context, logsKeys ? writesKeys : nil)
         copenssl_context_offer_sessions(context, keepsSession)
-        // Uses a custom extension: OpenSSL's own support would also require stapled responses, and does not expose the list.
+        // Signed timestamps are requested by a custom extension: OpenSSL's own support would also require stapled responses, and does not
+        // expose the list.
         let places = SSL_EXT_CLIENT_HELLO | SSL_EXT_TLS1_2_SERVER_HELLO | SSL_EXT_TLS1_3_CERTIFICATE
         return SSL_CTX_add_custom_ext(
             context, UInt32(TLSEXT_TYPE_signed_certificate_timestamp), UInt32(places), asksForTimestamps, nil, nil,

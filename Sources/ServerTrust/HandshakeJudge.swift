@@ -1,16 +1,15 @@
 internal import COpenSSL
 package import HTTPMessage
 
-/// Evaluates the server during one libssl handshake, before anything but handshake messages is sent. Confined to the thread
-/// that drives the handshake.
+/// Evaluates the server during one libssl handshake, before anything but handshake messages is sent. Confined to the thread that drives the
+/// handshake.
 ///
-/// States and moves: `waiting` → `judged`, when the certificates have arrived. If the policy checks a stapled response, which
-/// TLS 1.2 sends after the certificates: `waiting` → `awaitingStaple` → `judged`. If it offers to resume a session: `resuming`, which
-/// becomes `judged` at the end of the handshake, or earlier if the server declines and sends certificates. Without a verdict the
-/// server is not trusted.
+/// States: `waiting` → `judged`, when the certificates have arrived. If the policy checks a stapled response, which TLS 1.2 sends after the
+/// certificates: `waiting` → `awaitingStaple` → `judged`. If the client offers to resume a session: `resuming`, which becomes `judged` at
+/// the end of the handshake, or earlier if the server declines and sends certificates. Without a verdict the server is not trusted.
 ///
-/// If the server requests a client certificate, it gets the identity for its host, after its own certificates were evaluated. A
-/// server that is not trusted never gets it.
+/// If the server requests a client certificate, it gets the identity for its host, after its own certificates were evaluated. A server that
+/// is not trusted never gets it.
 package final class HandshakeJudge {
     private enum State {
         case waiting
@@ -39,7 +38,7 @@ package final class HandshakeJudge {
     private var laterMessageCount = 0
     /// Whether the server was offered a session and did not resume it.
     package private(set) var hasDeclined = false
-    /// When the server of a resumed session has last shown its certificate.
+    /// When the server of a resumed session last showed its certificate.
     private var provedEarlier: POSIXTime?
     /// The last second for which the verdict can be relied on while the connection is kept.
     package private(set) var reliableUntil: POSIXTime?
@@ -81,7 +80,7 @@ package final class HandshakeJudge {
         return failure
     }
 
-    /// Whether the server has announced the end of its data: without that, the data may be truncated (RFC 8446 §6.1).
+    /// Whether the server has announced the end of its data: if not, the data may be truncated (RFC 8446 §6.1).
     package var hasServerEnded: Bool { receivedAlert == UInt8(SSL3_AD_CLOSE_NOTIFY) }
 
     /// Whether the server closed the connection because no client certificate was sent. Before TLS 1.3 there is no alert with
@@ -110,8 +109,8 @@ package final class HandshakeJudge {
     }
 
     /// The handshake is complete. In a resumed session the server has sent no certificate: it has proved that it is the server of the
-    /// earlier handshake, whose verdict still holds.
-    /// - Returns: whether the server is trusted. Without that, nothing may be sent.
+    /// earlier handshake, whose verdict is still valid.
+    /// - Returns: whether the server is trusted. If not, nothing may be sent to it.
     package func conclude(_ session: OpaquePointer) -> Bool {
         switch state {
         case .judged(.success): return true
@@ -144,7 +143,7 @@ package final class HandshakeJudge {
     }
 
     func judgeStaple(of session: OpaquePointer) -> Bool {
-        // TLS 1.3 also asks at the end of a resumed handshake, in which no response is sent.
+        // In TLS 1.3, libssl also calls this at the end of a resumed handshake, in which the server sends no OCSP response.
         if case .resuming = state { return SSL_session_reused(session) == 1 }
         guard case .awaitingStaple(let evidence) = state else { return false }
         var start: UnsafePointer<UInt8>?
@@ -172,8 +171,8 @@ package final class HandshakeJudge {
     func write(keys line: UnsafePointer<CChar>) { writeKeys?(line) }
 
     /// - Parameter session: an `SSL_SESSION`.
-    /// - Returns: whether it is kept, with the caller's reference. A session whose server requests client certificates is not: it
-    ///   could carry an identity. Nor is one of a server that has just declined another.
+    /// - Returns: whether the session is kept, with the caller's reference. It is not kept if the server requests client certificates,
+    ///   because it could carry an identity. Nor is it kept if the server has just declined to resume another session.
     func keepSession(_ session: OpaquePointer) -> Bool {
         guard let keep, case .judged(.success(let verdict)) = state, !isAskedForIdentity, !hasDeclined, let evidence,
             SSL_SESSION_is_resumable(session) == 1

@@ -7,7 +7,7 @@ package struct HostScope: Hashable, Sendable {
     }
 
     let place: Place
-    /// `nil` for every port.
+    /// The port of the hosts; `nil` for every port.
     package let port: UInt16?
 
     /// - Parameter host: a name in A-labels, `*.` and a name (without that name itself), or an IP address.

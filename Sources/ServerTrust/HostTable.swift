@@ -7,7 +7,7 @@ package struct HostTable<Value: Sendable>: Sendable {
 
     package init() {}
 
-    /// - Returns: whether it is the first value for this scope; a second one is not stored.
+    /// - Returns: whether the value was stored; a second value for the same scope is not.
     package mutating func insert(_ value: Value, for scope: HostScope) -> Bool {
         if values[scope] != nil { return false }
         values[scope] = value

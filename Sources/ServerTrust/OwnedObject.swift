@@ -2,8 +2,8 @@ internal import COpenSSL
 
 /// A reference to an OpenSSL object, released with this object.
 ///
-/// Any thread may read it. The object is not changed after it was created, and OpenSSL protects with its own locks and atomic
-/// counts what it caches inside (`X509`, `X509_CRL`) or looks up in it (`X509_STORE`).
+/// Any thread may read it. The object is not changed after it was created. OpenSSL caches data in some objects (`X509`, `X509_CRL`) and
+/// searches others (`X509_STORE`), and protects both with its own locks and atomic counts.
 package final class OwnedObject: @unchecked Sendable {
     package let pointer: OpaquePointer
     private let release: @Sendable (OpaquePointer) -> Void

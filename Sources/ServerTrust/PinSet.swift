@@ -1,6 +1,6 @@
 /// The pins of a host, whether they pin keys or certificates, and when they are enforced.
 public struct PinSet: Sendable {
-    /// What the pins refer to.
+    /// Whether the pins are for keys or for certificates.
     public enum Mode: Sendable {
         /// A certificate of the chain must be one of the pins. A renewed certificate needs a new pin.
         case certificate
@@ -13,7 +13,7 @@ public struct PinSet: Sendable {
         case enforced
         /// The server is accepted, and the verdict contains the failure.
         case reported
-        /// Reported until then, enforced from then on.
+        /// Violations are reported until this time, and the pins are enforced from then on.
         case enforcedFrom(POSIXTime)
     }
 
@@ -26,13 +26,13 @@ public struct PinSet: Sendable {
 
     /// Whether keys or certificates are pinned.
     public let mode: Mode
-    /// The verified chain must contain one of them.
+    /// The pins, one of which the verified chain must contain.
     public let pins: [Pin]
-    /// What happens to a chain that contains none of them.
+    /// What happens to a chain that contains none of the pins.
     public let enforcement: Enforcement
     /// The last second in which the pins are enforced; `nil` for no end.
     public let expires: POSIXTime?
-    /// What happens after they have expired.
+    /// What happens after the pins have expired.
     public let onExpiry: Expiry
 
     let publicKeyDigests: [SHA256Digest: Int]
@@ -99,7 +99,7 @@ public struct PinSet: Sendable {
         return nil
     }
 
-    /// The certificate's digest of the kind that the pins use, so that both can be compared.
+    /// The digest of the certificate or of its key, depending on what the pins contain.
     func digest(of certificate: Certificate) -> SHA256Digest {
         switch mode {
         case .certificate: certificate.digest

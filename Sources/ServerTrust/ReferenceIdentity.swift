@@ -2,7 +2,7 @@ package import HTTPMessage
 
 /// The host that a client means to reach (RFC 9525 §6.1): a name in A-labels, or an IP address.
 package enum ReferenceIdentity: Hashable, Sendable {
-    /// In lower case, without a final dot.
+    /// A name in lower case, without a final dot.
     case name([UInt8])
     case address(IPAddress)
 

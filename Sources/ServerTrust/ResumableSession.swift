@@ -1,25 +1,27 @@
 internal import COpenSSL
 
-/// A session with a trusted server that a later handshake can resume (RFC 8446 §2.2, RFC 5077), with the verdict on the server. To
-/// be used for the same host only, under the same policy and with the same client certificate.
+/// A session with a trusted server that a later handshake can resume (RFC 8446 §2.2, RFC 5077), with the verdict on the server. It must be
+/// used only for the same host, under the same policy and with the same client certificate.
 package struct ResumableSession {
-    /// An `SSL_SESSION`.
+    /// OpenSSL's session, an `SSL_SESSION`.
     let session: OwnedObject
     let verdict: TrustVerdict
     let evidence: ServerEvidence
-    /// When the server has last shown its certificate.
+    /// When the server last showed its certificate.
     let proved: POSIXTime
-    /// The last second for which the verdict holds; `nil` for no end.
+    /// The last second for which the verdict is valid; `nil` for no end.
     let reliableUntil: POSIXTime?
 
-    /// How long a server need not show its certificate again, in seconds, even if each connection gives it a further session.
+    /// How long sessions may be resumed until the server must show its certificate again, in seconds. New sessions from resumed connections
+    /// do not extend it.
     package static let lifetime: Int64 = 7_200
 
-    /// Until then the policy would give the same verdict: nothing that it depends on changes.
+    /// Whether the session may be resumed at this time: the policy would still give the same verdict, and `lifetime` has not passed.
     func mayBeResumed(at now: POSIXTime) -> Bool {
         now >= proved && now.seconds - proved.seconds <= Self.lifetime && now <= reliableUntil ?? now
     }
 
-    /// Whether it is for one further connection. Otherwise an observer could tell that connections are of one client (RFC 8446 §C.4).
+    /// Whether the session may be used for one connection only. From a second use, an observer could tell that both connections are from
+    /// one client (RFC 8446 §C.4).
     package var isForOneUse: Bool { SSL_SESSION_get_protocol_version(session.pointer) >= TLS1_3_VERSION }
 }

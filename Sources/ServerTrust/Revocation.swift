@@ -12,7 +12,7 @@ public struct Revocation: Sendable {
         case hard
     }
 
-    /// Selected by issuer; outdated lists do no harm.
+    /// The revocation lists. Each certificate is checked with the lists of its issuer. Expired lists do no harm.
     public let lists: RevocationLists?
     /// How strictly the lists are checked.
     public let listCheck: Check
@@ -66,7 +66,7 @@ public struct RevocationLists: Sendable {
         lists = read
     }
 
-    /// When the first of the lists for these certificates' issuers expires; lists that have expired before `now` are ignored.
+    /// The earliest expiry among the lists of these certificates' issuers. Lists that expired before `now` are ignored.
     func nextEnd(for chain: [Certificate], after now: POSIXTime) -> POSIXTime? {
         lists.compactMap { list -> POSIXTime? in
             let issuer = X509_CRL_get_issuer(list.pointer)

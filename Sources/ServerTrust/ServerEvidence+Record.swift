@@ -1,7 +1,7 @@
 /// Evidence in the form in which it is stored with a response, so that another policy can evaluate it later.
 ///
-/// A sequence of parts, each with a kind (1 byte), a length (4 bytes, big-endian) and that many bytes: certificates in DER in
-/// the order in which they were sent, then, if present, the stapled response, the timestamps and the TLS version (2 bytes).
+/// A sequence of parts, each with a kind (1 byte), a length (4 bytes, big-endian) and that many bytes. First come the certificates in DER,
+/// in the order in which they were sent. Then follow, if present, the stapled response, the timestamps and the TLS version (2 bytes).
 extension ServerEvidence {
     private enum Part: UInt8 {
         case certificate = 1, stapledResponse, signedTimestamps, tlsVersion
@@ -24,7 +24,7 @@ extension ServerEvidence {
         return record
     }
 
-    /// - Returns: `nil` if it is not a record. Malformed certificates make the evidence malformed, as in a handshake.
+    /// - Returns: `nil` if the bytes are not a record. Malformed certificates make the evidence malformed, as in a handshake.
     package init?(record: [UInt8]) {
         var chain: [[UInt8]] = []
         var staple: [UInt8]?

@@ -5,14 +5,14 @@ public struct ServerEvidence: Sendable {
     /// Maximum number of certificates; with more the evidence is malformed.
     public static let certificateLimit = 32
 
-    /// As sent, the server's own first. The others are only used to build a chain. Empty if one of them is malformed, or if
-    /// there are too many: then the evidence is `malformed`.
+    /// The certificates in the order in which they were sent, the server's own first. The others are only used to build a chain. Empty if
+    /// one of them is malformed, or if there are too many: then the evidence is `malformed`.
     public let certificates: [Certificate]
     /// The OCSP response of the handshake (RFC 6066 §8), as received.
     public let stapledResponse: [UInt8]?
     /// The SignedCertificateTimestampList of the handshake (RFC 6962 §3.3.1), as received.
     public let signedTimestamps: [UInt8]?
-    /// `nil` if it is not known; then it is not checked.
+    /// The negotiated TLS version; `nil` if it is not known, and then it is not checked.
     public let tlsVersion: TLSVersion?
 
     /// The data of a handshake.

@@ -3,7 +3,7 @@ internal import COpenSSL
 /// The OCSP response that a server sends in the handshake (RFC 6960, RFC 6066 §8).
 struct StapledResponse: ~Copyable {
     enum Finding: Equatable {
-        /// Good until this time.
+        /// The certificate is good, and the response is valid until this time.
         case good(until: POSIXTime)
         case revoked
         /// Malformed, unverified, for another certificate, out of date, or with an indefinite status.
@@ -14,7 +14,7 @@ struct StapledResponse: ~Copyable {
 
     private let basic: OpaquePointer
 
-    /// - Returns: `nil` if it is not a successful basic response.
+    /// - Returns: `nil` if the bytes are not a successful basic response.
     init?(_ octets: [UInt8]) {
         guard octets.count <= Self.octetLimit,
             let response = DER.read(octets, by: { d2i_OCSP_RESPONSE(nil, &$0, $1) }, release: { OCSP_RESPONSE_free($0) }),
@@ -71,7 +71,7 @@ struct StapledResponse: ~Copyable {
         var nextUpdate: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
         let status = OCSP_single_get0_status(single, nil, nil, &thisUpdate, &nextUpdate)
         if status == V_OCSP_CERTSTATUS_REVOKED { return .revoked }
-        // Without nextUpdate the response does not say how long it holds.
+        // Without nextUpdate it is unknown how long the response is valid.
         guard status == V_OCSP_CERTSTATUS_GOOD, let start = Certificate.time(thisUpdate), let end = Certificate.time(nextUpdate),
             start <= now, now <= end
         else { return .unknown }

@@ -13,7 +13,7 @@ struct SubjectAlternativeNames {
     init(of certificate: Certificate) throws(Malformed) {
         var critical: Int32 = 0
         guard let extensionValue = X509_get_ext_d2i(certificate.pointer, NID_subject_alt_name, &critical, nil) else {
-            // -1 means that there is no such extension, -2 that there are two, and any other value that it is malformed.
+            // The code is -1 if there is no subjectAltName, -2 if there are two, and another value if it is malformed.
             guard critical == -1 else { throw Malformed() }
             return
         }

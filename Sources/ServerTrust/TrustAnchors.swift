@@ -13,7 +13,7 @@ public struct TrustAnchors: Sendable {
     ]
 
     let store: OwnedObject
-    /// Equal for the same certificates in any order.
+    /// A digest of the certificates that does not depend on their order.
     let digest: SHA256Digest
     /// How many distinct certificates there are.
     public let count: Int

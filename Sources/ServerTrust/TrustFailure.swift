@@ -72,7 +72,7 @@ public struct TrustFailure: Error, Equatable, Sendable {
     /// The chain that was checked: the verified one if only host, dates, strength or pins are at fault; otherwise as far as it
     /// was built, or as sent.
     public let chain: [Certificate]
-    /// The key of the server's own certificate; `nil` if it sent none.
+    /// The key of the server's own certificate; `nil` if the server sent no certificate.
     public let serverKeyDigest: SHA256Digest?
     /// Where the policy is defined (`TrustPolicy.source`).
     public let policySource: String

@@ -54,7 +54,7 @@ struct Evaluation {
     private func verdict(
         on chain: VerifiedChain, allowed: Set<TrustFailure.Reason>, staple: Staple, pinned: Pinned
     ) throws(ChainFault) -> TrustVerdict {
-        // The dates were read before.
+        // This cannot fail: the dates were read before.
         guard let expires = chain.certificates.compactMap(\.notAfter).min() else { throw ChainFault(reason: .malformed) }
         let timestamps =
             policy.auditsSignedTimestamps
@@ -130,7 +130,8 @@ struct Evaluation {
             if depth > 0, !isAnchor, !certificate.saysItIsAuthority { throw fault(.wrongUsage) }
             guard let hasStrongKey = certificate.hasStrongKey(policy.minimumKeySizes) else { throw fault(.malformed) }
             if !hasStrongKey { throw fault(.weakKey) }
-            // The signature of the last certificate is not used: it is an anchor, or it is identified by its key or not at all.
+            // The signature of the chain's last certificate is not used. If this certificate is trusted, it is because it is an anchor, or
+            // because its key is pinned.
             if depth < last, !certificate.hasStrongSignature(refused: policy.refusedDigests) { throw fault(.weakSignature) }
         }
     }
@@ -141,7 +142,7 @@ struct Evaluation {
         func fault(_ reason: TrustFailure.Reason) -> ChainFault {
             ChainFault(reason: reason, depth: 0, certificate: certificate, chain: chain.certificates)
         }
-        // There is only one kind of error.
+        // Every error of `SubjectAlternativeNames` means a malformed certificate.
         guard let names = try? SubjectAlternativeNames(of: certificate) else { throw fault(.malformed) }
         guard let reference = ReferenceIdentity(host), reference.matches(names) else { throw fault(.hostMismatch) }
     }

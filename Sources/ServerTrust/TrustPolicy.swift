@@ -19,9 +19,9 @@ public struct TrustPolicy: Sendable {
     public private(set) var allowsUntrustedRoot: Bool
     /// Whether an expired certificate is accepted. One that is not yet valid is always rejected.
     public private(set) var allowsExpired: Bool
-    /// Checked if the evidence contains the version.
+    /// The lowest accepted version, checked if the evidence contains the version.
     public private(set) var minimumTLSVersion: TLSVersion
-    /// For each key in the chain.
+    /// The minimum size of each key in the chain.
     public private(set) var minimumKeySizes: KeySizes
     /// Digests whose signatures are rejected.
     public private(set) var refusedDigests: Set<SignatureDigest>
@@ -38,7 +38,7 @@ public struct TrustPolicy: Sendable {
     /// The pinned certificates as anchors; `nil` if they are not needed.
     let pinAnchors: TrustAnchors?
 
-    /// Equal for policies with the same rules: a response accepted under one policy is not used under another.
+    /// Policies with the same rules have equal fingerprints. A response accepted under one fingerprint is not used under another.
     public private(set) var fingerprint = SHA256Digest(of: [])
     /// The fingerprint after `weakUntil`.
     private var laterFingerprint = SHA256Digest(of: [])
@@ -69,14 +69,14 @@ public struct TrustPolicy: Sendable {
         laterFingerprint = weakUntil == nil ? fingerprint : Self.fingerprint(of: strengthened)
     }
 
-    /// Whether it accepts servers that policies usually reject: a certificate for another host, an untrusted root, an expired
+    /// Whether this policy accepts servers that policies usually reject: a certificate for another host, an untrusted root, an expired
     /// certificate, TLS below 1.2, keys below `KeySizes.usual`, signatures with MD5 or SHA-1.
     public var isWeakened: Bool {
         !validatesHost || allowsUntrustedRoot || allowsExpired || minimumTLSVersion < .tls12
             || minimumKeySizes != minimumKeySizes.raised(to: .usual) || !refusedDigests.isSuperset(of: Self.brokenDigests)
     }
 
-    /// MD5 and SHA-1.
+    /// The broken digests: MD5 and SHA-1.
     public static let brokenDigests: Set<SignatureDigest> = [.md5, .sha1]
 
     /// The policy that applies at a time: after `weakUntil`, the policy without its weakening, with the fingerprint of a policy

@@ -1,9 +1,9 @@
 /// Why a policy is invalid. Thrown when it is created, so that no evaluation finds an invalid policy.
 public enum TrustPolicyFault: Error, Equatable, Sendable {
     case emptyPins
-    /// Certificates are pinned, or the pins are the anchors, and the pin at this index has only a key's digest.
+    /// The pin at this index has only a key's digest, but certificates are pinned, or the pins are the anchors.
     case pinWithoutCertificate(index: Int)
-    /// The pins are to be the anchors, and there are no pins.
+    /// The pins are the anchors, but there are no pins.
     case anchorsWithoutPins
     case emptyAnchors
     case unreadableAnchors
@@ -14,7 +14,7 @@ public enum TrustPolicyFault: Error, Equatable, Sendable {
     case anchorsWithoutBindingPins
     /// Keys of this size give no protection: RSA below 1024 bits, an elliptic curve below 160.
     case keySizeBelowFloor
-    /// Revocation lists are to be checked, and there are none.
+    /// Revocation lists must be checked, but there are none.
     case revocationWithoutLists
     /// The host is neither a name, `*.` and a name, nor an IP address.
     case malformedHost(String)

@@ -14,7 +14,7 @@ public struct TrustPolicySet: Sendable {
         public let host: String
         /// How many labels the `*` of a pattern matches.
         public let labels: Labels
-        /// `nil` for every port.
+        /// The port that the policy is for; `nil` for every port.
         public let port: UInt16?
         /// The policy for these hosts.
         public let policy: TrustPolicy
@@ -34,13 +34,13 @@ public struct TrustPolicySet: Sendable {
 
     /// The policy for hosts without an entry.
     public enum Fallback: Sendable {
-        /// They are evaluated with this policy.
+        /// Hosts without an entry are evaluated with this policy.
         case policy(TrustPolicy)
         case deny
     }
 
     private var policies = HostTable<TrustPolicy>()
-    /// For hosts without an entry.
+    /// The policy for hosts without an entry.
     public let fallback: Fallback
     /// Whether any policy has pins.
     package let hasPins: Bool
@@ -76,8 +76,8 @@ public struct TrustPolicySet: Sendable {
         case allowed(until: POSIXTime?)
     }
 
-    /// Whether pins forbid plain text to a host: pins at that port or, for port 80, at 443.
-    /// - Parameter host: as in a URI, without brackets; a spelling that resolves to the pinned host counts as that host.
+    /// Whether pins forbid plain text to a host. These are the pins for its port; for port 80, also the pins for port 443.
+    /// - Parameter host: as in a URI, without brackets; another spelling that resolves to the pinned host is treated as that host.
     package func plaintext(toHost host: String, port: UInt16, at now: POSIXTime) -> Plaintext {
         let spelled = host.hasSuffix(".") ? String(host.dropLast()) : host
         let host = IPAddress(asLookedUp: Array(spelled.utf8).span)?.description ?? spelled
@@ -90,7 +90,7 @@ public struct TrustPolicySet: Sendable {
         return .allowed(until: changes.min())
     }
 
-    /// As `TrustPolicy.evaluate(_:host:at:)`, with the policy for this host and port.
+    /// Calls `TrustPolicy.evaluate(_:host:at:)` on the policy for this host and port.
     /// - Throws: also `hostNotAllowed`.
     public func evaluate(
         _ evidence: ServerEvidence, host: String, port: UInt16, at now: POSIXTime
@@ -98,7 +98,7 @@ public struct TrustPolicySet: Sendable {
         try requiredPolicy(host: host, port: port).evaluate(evidence, host: host, at: now)
     }
 
-    /// As `policy(host:port:)`, for callers that require a policy.
+    /// Like `policy(host:port:)`, for callers that require a policy.
     /// - Throws: `hostNotAllowed`.
     package func requiredPolicy(host: String, port: UInt16) throws(TrustFailure) -> TrustPolicy {
         guard let policy = policy(host: host, port: port) else { throw TrustFailure(denied: host) }

@@ -2,9 +2,10 @@
 public struct TrustVerdict: Sendable {
     /// The status in the stapled response.
     public enum Staple: Equatable, Sendable {
-        /// The policy does not check it.
+        /// The policy does not check stapled responses.
         case unasked
-        /// Not sent, malformed, unverified, out of date, or for another certificate; a policy with a soft check accepts that.
+        /// The response was not sent, is malformed, unverified, out of date, or for another certificate. A policy with a soft check accepts
+        /// that.
         case unknown
         /// The certificate is good.
         case good
@@ -12,7 +13,7 @@ public struct TrustVerdict: Sendable {
 
     /// The verified chain: the server's certificate first, the anchor last. Other certificates that the server sent are not in it.
     public let chain: [Certificate]
-    /// The pin that the chain contains; `nil` without pins, and if their absence is only reported.
+    /// The pin that the chain contains. `nil` if the policy has no pins, or if the chain contains none and that is only reported.
     public let matchedPin: Pin?
     /// The earliest `notAfter` of the chain's certificates.
     public let expires: POSIXTime

@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// A list of certificates that it does not own.
+/// A list of certificates that belong to other code.
 struct CertificateStack: ~Copyable {
     let pointer: OpaquePointer
 

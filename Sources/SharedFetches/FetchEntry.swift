@@ -16,11 +16,11 @@ package final class FetchEntry: Sendable {
     init(_ key: FetchKey) { self.key = key }
 
     var published: SharedFetch? { state.withLock { $0.result } }
-    /// Whether a request waits, or was notified and has not read the result yet: then the result must be kept.
+    /// Whether the result must be kept: a request waits for it, or was notified and has not read it yet.
     package var isAwaited: Bool { state.withLock { !$0.waiters.isEmpty || $0.toldCount > 0 } }
 
-    /// Waits until `leave`, which each waiter calls once: when it has read the result, or stops waiting.
-    /// - Returns: the number for `leave`, and the result if there already is one; then the reply is not kept.
+    /// Adds a waiter. Each waiter calls `leave` once: when it has read the result, or stops waiting.
+    /// - Returns: the number for `leave`, and the result if there already is one. In that case the reply is not kept.
     func wait(_ reply: Reply<SharedFetch>) -> (number: Int, published: SharedFetch?) {
         state.withLock { state in
             let number = state.nextNumber

@@ -9,7 +9,8 @@ package enum SharedFetch: Sendable {
     /// The body is in flight: it is read from the pending response.
     case pending(StoredResponse, PendingResponse)
     case notShareable
-    /// The fetch's own client left before a response came, or the response is outdated: one of the waiting requests fetches again.
+    /// The client of the fetch disconnected before a response arrived, or the response was invalidated. One of the waiting requests fetches
+    /// again.
     case abandoned
 }
 
@@ -19,10 +20,10 @@ package enum SharedFetch: Sendable {
 package final class FetchTable: Sendable {
     package enum Join {
         case leads(FetchEntry)
-        /// `number` is the argument for `leave`.
+        /// The request waits for a fetch. `number` is the argument for `leave`.
         case waits(FetchEntry, number: Int, Reply<SharedFetch>)
         case shared(SharedFetch)
-        /// A recent response for this key could not be shared: waiting for each other would only cost time.
+        /// The request fetches for itself: a recent response for this key could not be shared, so waiting would only cost time.
         case alone
     }
 
@@ -77,7 +78,7 @@ package final class FetchTable: Sendable {
         return shards[key.hash & 15].contents.withLock { contents in
             if contents.entries[key] != nil { return nil }
             let postponed = contents.postponed[Self.place(of: key.hash)]
-            // If the clock was set back, the postponement ends: it would last longer than intended.
+            // The postponement also ends if the clock was set back: it would otherwise last longer than intended.
             if postponed.hash == key.hash, postponed.start <= now, now < postponed.end { return nil }
             let entry = FetchEntry(key)
             contents.entries[key] = entry
@@ -85,7 +86,7 @@ package final class FetchTable: Sendable {
         }
     }
 
-    /// A background fetch of this key has failed: postpones the next one.
+    /// Postpones the next background fetch of this key after a failed one.
     package func postpone(_ key: [UInt8], until end: Timestamp, at now: Timestamp) {
         let hash = FetchKey(key).hash
         shards[hash & 15].contents.withLock { $0.postponed[Self.place(of: hash)] = Postponed(hash: hash, start: now, end: end) }
@@ -101,7 +102,7 @@ package final class FetchTable: Sendable {
         }
     }
 
-    /// A response to this key can be shared after all.
+    /// Records that a response to this key can be shared after all.
     package func noteShareable(_ key: [UInt8]) {
         let hash = FetchKey(key).hash
         shards[hash & 15].contents.withLock { contents in
@@ -110,8 +111,8 @@ package final class FetchTable: Sendable {
         }
     }
 
-    /// Fetches in flight for these keys may have responses from before the write that invalidates them: no request joins them from now on
-    /// (RFC 9111 §4.4). Requests that have joined came before the write, and get the response.
+    /// No request joins the present fetches of these keys from now on: their responses may be older than the write that invalidates the
+    /// keys (RFC 9111 §4.4). Requests that have already joined came before the write, and get the response.
     package func invalidate(_ keys: [[UInt8]]) {
         for key in keys {
             let key = FetchKey(key)
@@ -119,7 +120,7 @@ package final class FetchTable: Sendable {
         }
     }
 
-    /// Requests no longer join fetches that a purge may cover. The store knows which of them began before the purge.
+    /// From now on, no request joins a fetch that a purge may cover. The store knows which of these fetches began before the purge.
     package func purge(_ purge: Purge) {
         for shard in shards {
             let keys = shard.contents.withLock { Array($0.entries.keys) }

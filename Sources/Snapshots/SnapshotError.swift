@@ -21,7 +21,7 @@ package enum SnapshotError: Error, Sendable, Equatable, CustomStringConvertible 
     case nothingToResume(path: String)
     /// The requested generation does not exist.
     case noGeneration(UInt32, newest: UInt32)
-    /// None of the required keys has signed it.
+    /// None of the required keys has signed the snapshot.
     case notSigned
     /// A key cannot be read, or is not Ed25519.
     case unusableKey(String)
@@ -31,7 +31,7 @@ package enum SnapshotError: Error, Sendable, Equatable, CustomStringConvertible 
     case unsearchable(String)
     /// No recording has the body with this digest.
     case noBody(String)
-    /// No recording had been made by the requested time; the value is when the first generation began.
+    /// No recording had been made by the requested time; `first` is the time at which the first generation began.
     case nothingRecordedYet(first: Timestamp)
     /// A text to be read is malformed.
     case malformed(String)
@@ -47,16 +47,16 @@ package enum SnapshotError: Error, Sendable, Equatable, CustomStringConvertible 
         case .tooLarge(let detail): "too large: \(detail)"
         case .exists(let path): "\(path) already exists"
         case .unfinished(let path): "\(path) is an unfinished recording"
-        case .nothingToResume(let path): "there is no \(path) to resume"
+        case .nothingToResume(let path): "\(path) does not exist, so there is no recording to resume"
         case .noGeneration(let number, let newest): "there is no generation \(number); the newest one is \(newest)"
         case .notSigned: "not signed by any of the required keys"
         case .unusableKey(let detail): "the key cannot be used: \(detail)"
         case .holdsSecrets(let detail): "contains secrets: \(detail)"
         case .unsearchable(let what): "\(what) cannot be searched for secrets, so Larder does not record it (record.unscanned)"
         case .noBody(let digest):
-            "no recording has the body \(digest). It was exported from another snapshot or before the latest edit; export again."
+            "no recording has the body \(digest). The body was exported from another snapshot or before the latest edit; export the snapshot again."
         case .nothingRecordedYet(let first):
-            // Rounded up, so that the printed time can be used as it is.
+            // The time is rounded up, so that a user can give the printed time as the requested time.
             "nothing was recorded before that time; the first generation began at "
                 + POSIXTime(seconds: (first.milliseconds + 999) / 1000).rfc3339
         case .malformed(let detail): "malformed: \(detail)"

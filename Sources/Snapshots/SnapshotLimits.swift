@@ -1,29 +1,31 @@
 import SecretScanning
 
-/// The limits of a snapshot. A file that exceeds one is refused, whatever its source (T46).
+/// The limits of a snapshot. A file that exceeds a limit is refused, whatever its source (T46).
 package enum SnapshotLimits {
-    /// Recordings in one file. Their keys are in memory while it is open, 24 bytes each.
+    /// Maximum number of recordings in one file. While the file is open, each recording's key takes 24 bytes of memory.
     package static let recordings = 4 << 20
-    /// Bytes of one recording's row: two heads and their metadata.
+    /// Maximum length of one recording's row, in bytes: two heads and their metadata.
     package static let recordLength = 2 << 20
-    /// Field lines of one head.
+    /// Maximum number of field lines in one head.
     package static let fieldLines = 1024
-    /// 103 responses kept of one exchange. `ParseLimits.informationalResponseCount` accepts no more by default.
+    /// Maximum number of 103 (Early Hints) responses kept for one exchange. `ParseLimits.informationalResponseCount` accepts no more
+    /// by default.
     package static let earlyHints = 8
-    /// Bytes of the fields of all 103 responses together.
+    /// Maximum length of the fields of all 103 (Early Hints) responses of an exchange together, in bytes.
     package static let earlyHintsLength = 32 << 10
-    /// Bytes of the manifest.
+    /// Maximum length of the manifest, in bytes.
     package static let manifestLength = 1 << 20
-    /// Bytes of a request body that are kept. A longer body cannot be searched for secrets: only its digest is kept.
+    /// Maximum length of a request body that is kept, in bytes. A longer body cannot be searched for secrets: only its digest is
+    /// kept.
     package static let requestBodyLength = DecodedBody.lengthLimit
-    /// Bytes of one response's body.
+    /// Maximum length of one response's body, in bytes.
     package static let bodyLength: UInt64 = 64 << 30
-    /// Bytes of a piece of a body: the unit of reading, verifying and delivering.
+    /// Length of a piece of a body, in bytes. Bodies are read, verified and delivered piece by piece.
     package static let chunkLength = 256 << 10
-    /// Generations in one file.
+    /// Maximum number of generations in one file.
     package static let generations = 4096
-    /// Bytes of one certificate chain's record.
+    /// Maximum length of one certificate chain's record, in bytes.
     package static let chainLength = 64 << 10
-    /// Signatures of one file.
+    /// Maximum number of signatures in one file.
     package static let signatures = 64
 }

@@ -5,12 +5,12 @@ import Glibc
 /// server. There may be two sessions: for a client, the outer one belongs to a listener with TLS, and the inner one to an intercepted
 /// tunnel. The records of the inner session are the content of the outer one.
 ///
-/// States and moves: plain ──`begin`──▶ opening ──`open`──▶ open; from there `begin` leads to opening again. While a session is
-/// opening, the channel sends its records and receives the peer's handshake bytes, from outside that session.
+/// States and moves: plain ──`begin`──▶ opening ──`open`──▶ open; from there `begin` leads to opening again. While a session is opening,
+/// the channel sends the session's records; `receive` returns the peer's handshake bytes, which the caller passes to the session.
 package struct ByteChannel {
     package enum Received: Equatable {
         case bytes(Int), wouldBlock
-        /// Bytes arrived that contain no data for the reader; there may be more.
+        /// Bytes have arrived, but they contain no data for the reader. More bytes may be available.
         case needsMore
         /// The peer sends no more: it closed its side of the connection, or sent a close_notify inside TLS.
         case ended
@@ -26,7 +26,7 @@ package struct ByteChannel {
     package private(set) var isSecured = false
     /// The session on the socket.
     private var outer: TLSSession?
-    /// The session inside the outer one.
+    /// The session inside the outer session.
     private var inner: TLSSession?
     /// Whether the last session is not open yet.
     private var isOpening = false
@@ -37,7 +37,7 @@ package struct ByteChannel {
 
     private var last: TLSSession? { inner ?? outer }
 
-    /// Starts TLS on the connection or inside the existing session. There can be two sessions.
+    /// Starts TLS on the connection, or inside the existing session. There are at most two sessions.
     package mutating func begin(_ session: TLSSession) {
         precondition(inner == nil && !isOpening, "there is a session on this one, or one that is opening")
         if outer == nil { outer = session } else { inner = session }
@@ -45,7 +45,7 @@ package struct ByteChannel {
         isSecured = true
     }
 
-    /// The handshake of the last session has succeeded.
+    /// Notes that the handshake of the last session has succeeded, and decrypts the records received after it.
     /// - Parameter records: the bytes received after the handshake.
     package mutating func open(_ records: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer) -> Received {
         guard isOpening, let last else { preconditionFailure("no session is opening") }
@@ -57,7 +57,7 @@ package struct ByteChannel {
 
     /// - Parameters:
     ///   - buffer: must have space for `RecordBuffers.contentLength` bytes, so that all received records can be decrypted at once.
-    ///   - buffers: those of the loop.
+    ///   - buffers: the buffers of the loop.
     package func receive(into buffer: UnsafeMutableRawBufferPointer, through buffers: RecordBuffers) -> Received {
         guard let outer, inner != nil || !isOpening else {
             let received = read(into: buffer)
@@ -69,7 +69,7 @@ package struct ByteChannel {
         return take(UnsafeRawBufferPointer(rebasing: buffers.records[..<count]), of: outer, into: buffer, buffers)
     }
 
-    /// Returns data received earlier but not returned yet: an end may follow data.
+    /// Returns data that was received earlier but not returned yet, or the end that follows it.
     package func receiveRest(into buffer: UnsafeMutableRawBufferPointer, through buffers: RecordBuffers) -> Received {
         guard let outer, inner != nil || !isOpening else { return .needsMore }
         return take(UnsafeRawBufferPointer(start: nil, count: 0), of: outer, into: buffer, buffers)
@@ -102,7 +102,7 @@ package struct ByteChannel {
         if content == .failed { return .failed }
         let count = if case .bytes(let count) = content { count } else { 0 }
         let received = Received(inner.receive(UnsafeRawBufferPointer(rebasing: buffers.innerRecords[..<count]), into: buffer))
-        // The inner session does not see the end of the outer one.
+        // The inner session does not see the end of the outer session.
         return received == .needsMore && content == .ended ? .cut : received
     }
 
@@ -148,7 +148,8 @@ package struct ByteChannel {
         return inner.output.withUnsafeBytes(outer.send)
     }
 
-    /// Gives access to the storage of each session's records, to lend it or take it back while nothing waits to be sent.
+    /// Gives access to the storage of each session's records, so that a caller can lend or take back storage while no bytes wait to be
+    /// sent.
     package func withRecordStorage(_ body: (inout [UInt8]) -> Void) {
         if let outer { body(&outer.output) }
         if let inner { body(&inner.output) }
@@ -171,7 +172,8 @@ extension ByteChannel.Received {
 package final class RecordBuffers {
     /// Records from a socket. Their content, with the rest of an earlier record, fits into `innerRecords`.
     package let records = UnsafeMutableRawBufferPointer.allocate(byteCount: 32 * 1024, alignment: 16)
-    /// Records inside records, also of a handshake. Their content, with the rest of an earlier record, fits into `contentLength` bytes.
+    /// The inner session's records, which are inside the outer session's, also during a handshake. Their content, with the rest of an
+    /// earlier record, fits into `contentLength` bytes.
     package let innerRecords = UnsafeMutableRawBufferPointer.allocate(
         byteCount: 32 * 1024 + TLSSession.recordLength, alignment: 16)
     /// Storage for records to send, lent to one channel at a time.

@@ -4,21 +4,21 @@ package import ServerTrust
 /// The TLS configuration for connections with clients: versions, ciphers, and the keys of session tickets. The keys are random for each
 /// instance and never stored. New settings create a new instance, so that no session of the old settings is resumed under the new ones.
 ///
-/// TLS 1.2 and 1.3, forward secrecy only, HTTP/1.1 and HTTP/1.0 by ALPN, or HTTP/2, no compression, no renegotiation, no early data. Each session
-/// chooses its certificate. Usable from any thread.
+/// TLS 1.2 and 1.3, forward secrecy only, no compression, no renegotiation, no early data. By ALPN: HTTP/1.1, HTTP/1.0, and HTTP/2 if
+/// `offersHTTP2`. Each session chooses its certificate. Usable from any thread.
 package final class ServerTLSContext: Sendable {
     private let object: OwnedObject
 
     var pointer: OpaquePointer { object.pointer }
 
-    /// For TLS 1.2; all ciphers of TLS 1.3 are equally strong.
+    /// The ciphers for TLS 1.2; all ciphers of TLS 1.3 are equally strong.
     private static let ciphers =
         "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384:"
         + "ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305"
     private static let groups = "X25519:P-256:P-384"
     /// Tickets per full handshake: one, for the next connection.
     private static let ticketCount = 1
-    /// In seconds; RFC 8446 §4.6.1 allows seven days.
+    /// The lifetime of a ticket, in seconds; RFC 8446 §4.6.1 allows seven days.
     private static let ticketLifetime = 7200
 
     /// - Parameters:
@@ -40,7 +40,7 @@ package final class ServerTLSContext: Sendable {
     private static func ask(_ pointer: OpaquePointer, by roots: [Certificate]) -> Bool {
         if roots.isEmpty { return true }
         guard let store = SSL_CTX_get_cert_store(pointer) else { return false }
-        // A given certificate is trusted as it is, also one from the middle of a chain.
+        // A chain may end at any of the given certificates, even at an intermediate.
         X509_STORE_set_flags(store, UInt(X509_V_FLAG_PARTIAL_CHAIN))
         for root in roots {
             guard X509_STORE_add_cert(store, root.pointer) == 1, SSL_CTX_add_client_CA(pointer, root.pointer) == 1 else {
@@ -57,9 +57,9 @@ package final class ServerTLSContext: Sendable {
             SSL_CTX_set_num_tickets(pointer, ticketCount) == 1
         else { return false }
         SSL_CTX_set_options(pointer, copenssl_serving_options())
-        // An idle connection keeps only its keys.
+        // OpenSSL releases the buffers of an idle connection, so that it uses little memory.
         copenssl_context_set_mode(pointer, copenssl_record_mode())
-        // Tickets contain the complete session state.
+        // Sessions need no cache, because tickets contain the complete session state.
         _ = copenssl_context_cache_no_sessions(pointer)
         SSL_CTX_set_timeout(pointer, ticketLifetime)
         SSL_CTX_set_max_early_data(pointer, 0)
@@ -72,7 +72,7 @@ package final class ServerTLSContext: Sendable {
     }
 }
 
-/// A client that offers protocols must offer HTTP/1.1 or HTTP/1.0; the first is preferred (RFC 7301 §3.2).
+/// Selects HTTP/1.1, else HTTP/1.0, by ALPN. A client that offers protocols must offer one of these (RFC 7301 §3.2).
 private func selectsHTTP1(
     _ session: OpaquePointer?, _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
     _ chosenLength: UnsafeMutablePointer<UInt8>?,
@@ -81,7 +81,7 @@ private func selectsHTTP1(
     selects(of: ["http/1.1", "http/1.0"], chosen, chosenLength, offered, offeredLength)
 }
 
-/// The same, with HTTP/2 before them.
+/// Selects HTTP/2, else HTTP/1.1, else HTTP/1.0, by ALPN.
 private func selectsHTTP2(
     _ session: OpaquePointer?, _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
     _ chosenLength: UnsafeMutablePointer<UInt8>?,
@@ -106,7 +106,7 @@ private func selects(
     return SSL_TLSEXT_ERR_ALERT_FATAL
 }
 
-/// - Parameter list: names, each after its length.
+/// - Parameter list: the offered names, each preceded by its length.
 private func offeredProtocol(_ name: StaticString, in list: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8>? {
     var offset = 0
     while offset < list.count, offset + 1 + Int(list[offset]) <= list.count {

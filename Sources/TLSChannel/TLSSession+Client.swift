@@ -1,10 +1,10 @@
 internal import COpenSSL
 package import ServerTrust
 
-/// The client's side, with a server.
+/// Sessions in which this side is the client.
 extension TLSSession {
     /// - Parameters:
-    ///   - judge: verifies the server during the handshake, for its host. Without its verdict there is no session.
+    ///   - judge: verifies the server during the handshake, for its host. Without a verdict that accepts the server, there is no session.
     ///   - protocols: the names that the client offers by ALPN (RFC 7301), in order of preference; empty for no offer. At most 255 bytes
     ///     each.
     /// - Returns: `nil` if OpenSSL fails, usually for lack of memory.
@@ -15,7 +15,7 @@ extension TLSSession {
         }
     }
 
-    /// The names of hosts are sent, addresses are not (RFC 6066 §3).
+    /// Puts the host into `server_name` if it is a name. Addresses are not sent (RFC 6066 §3).
     private static func name(_ host: String, in session: OpaquePointer) -> Bool {
         guard case .name(let name) = ReferenceIdentity(host) else { return true }
         return (name + [0]).withUnsafeBufferPointer { octets in
@@ -26,7 +26,7 @@ extension TLSSession {
     private static func offer(_ protocols: [String], in session: OpaquePointer) -> Bool {
         if protocols.isEmpty { return true }
         let list = protocols.flatMap { [UInt8($0.utf8.count)] + Array($0.utf8) }
-        // Zero is success here.
+        // `SSL_set_alpn_protos` returns 0 for success.
         return SSL_set_alpn_protos(session, list, UInt32(list.count)) == 0
     }
 }

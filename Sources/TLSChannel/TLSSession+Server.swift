@@ -1,7 +1,7 @@
 internal import COpenSSL
 package import ServerTrust
 
-/// The server's side, with a client.
+/// Sessions in which this side is the server.
 extension TLSSession {
     /// - Parameters:
     ///   - certificate: the certificate that the client gets, with its key.

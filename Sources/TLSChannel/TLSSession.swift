@@ -1,7 +1,8 @@
 internal import COpenSSL
 internal import ServerTrust
 
-/// One side of TLS with one peer, a client or a server: bytes in, bytes out, no socket. Confined to its loop.
+/// One side of TLS with one peer, a client or a server: it converts received bytes to data and data to bytes to send, without a socket.
+/// Confined to its loop.
 ///
 /// States and moves: handshaking ──`handshake` returns `.established`──▶ open ──close_notify──▶ ended; from each to failed. `output`
 /// holds the bytes to send. The owner sends and removes them, also after a failure, since they may contain an alert.
@@ -24,7 +25,7 @@ package final class TLSSession {
     /// The records to send.
     @exclusivity(unchecked) package var output: [UInt8] = []
     let pointer: OpaquePointer
-    /// OpenSSL may call it as long as the session exists.
+    /// Verifies the server. OpenSSL may call it as long as the session exists.
     private let judge: HandshakeJudge?
     /// The end or failure that follows the data returned last, if `isOver`.
     private var end = Received.ended
@@ -39,7 +40,7 @@ package final class TLSSession {
     /// - Parameters:
     ///   - context: an `SSL_CTX`.
     ///   - judge: verifies the server, for the client's side.
-    ///   - prepare: sets the side, and what is particular to the session.
+    ///   - prepare: sets the side of the session and its other properties.
     /// - Returns: `nil` if OpenSSL fails, usually for lack of memory.
     init?(_ context: OpaquePointer, judge: HandshakeJudge? = nil, prepare: (OpaquePointer) -> Bool) {
         ERR_clear_error()
@@ -65,7 +66,7 @@ package final class TLSSession {
     /// Whether a record has arrived in part.
     package var isWithinRecord: Bool { SSL_has_pending(pointer) == 1 }
 
-    /// `TLSv1.2` or `TLSv1.3`.
+    /// The TLS version: `TLSv1.2` or `TLSv1.3`.
     package var version: String { String(cString: SSL_get_version(pointer)) }
 
     /// Whether the two sides have agreed on HTTP/2 by ALPN (RFC 7301, RFC 9113 §3.2).
@@ -99,7 +100,7 @@ package final class TLSSession {
                 let result = SSL_read_ex(pointer, buffer.baseAddress! + total, buffer.count - total, &count)
                 if result == 1 {
                     total += count
-                    // Another read would only report that nothing is left.
+                    // Nothing is left to read, and another read would only report that.
                     if incoming.isEmpty, SSL_has_pending(pointer) == 0 { break }
                     continue
                 }
@@ -109,7 +110,7 @@ package final class TLSSession {
                 default: end = .failed(failure())
                 }
                 isOver = true
-                // After data, it is reported by the next call.
+                // If this call returns data, the next call reports the end.
                 return total > 0 ? .octets(total) : end
             }
             return .octets(total)
@@ -179,7 +180,7 @@ package enum TLSFailure: Error, Equatable, Sendable {
     case refusedByPeer(alert: UInt8)
     /// A client certificate is required, and the client's does not lead to a configured root; the reason is OpenSSL's text.
     case peerNotCertified(String)
-    /// The peer sent something that is not TLS, or not a supported version of it.
+    /// The peer sent bytes that are not TLS, or a TLS version that is not supported.
     case protocolError
 }
 

@@ -2,12 +2,14 @@
 package indirect enum JSONText: Sendable {
     case string(String)
     case number(Int)
+    /// Infinity and NaN are written as `null`.
+    case decimal(Double)
     case bool(Bool)
     case null
     case array([JSONText])
     case object([(String, JSONText)])
 
-    /// A count. JSON readers are only exact up to 2^53.
+    /// A count as a number. JSON readers may read numbers above 2^53 inexactly.
     package static func count(_ count: UInt64) -> JSONText { .number(Int(clamping: count)) }
 
     package static func pattern(_ pattern: String) -> JSONText {
@@ -25,6 +27,7 @@ package indirect enum JSONText: Sendable {
         switch self {
         case .string(let text): return Self.quoted(text)
         case .number(let number): return "\(number)"
+        case .decimal(let number): return number.isFinite ? "\(number)" : "null"
         case .bool(let bool): return "\(bool)"
         case .null: return "null"
         case .array(let elements) where elements.isEmpty: return "[]"
@@ -40,13 +43,13 @@ package indirect enum JSONText: Sendable {
         }
     }
 
-    /// The same without line ends or spaces between the parts.
+    /// The JSON text on one line, without spaces between its parts.
     package func writtenInLine() -> String {
         switch self {
         case .array(let elements): "[" + elements.map { $0.writtenInLine() }.joined(separator: ",") + "]"
         case .object(let members):
             "{" + members.map { "\(Self.quoted($0.0)):\($0.1.writtenInLine())" }.joined(separator: ",") + "}"
-        case .string, .number, .bool, .null: written()
+        case .string, .number, .decimal, .bool, .null: written()
         }
     }
 

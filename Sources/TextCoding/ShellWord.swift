@@ -4,14 +4,14 @@ package enum ShellWord {
     /// two quoted parts, after a backslash.
     package static func quoted(_ text: String) -> String {
         var word = "'"
-        // By scalars: a quote with a combining mark is one `Character`, which is not equal to a quote.
+        // Compares scalars, because a quote with a combining mark is a single `Character` that is not equal to a quote.
         for scalar in text.unicodeScalars {
             if scalar == "'" { word += "'\\''" } else { word.unicodeScalars.append(scalar) }
         }
         return word + "'"
     }
 
-    /// The text as it is if it consists of ASCII letters, digits and `/._-:`; otherwise in quotes.
+    /// The unchanged text if it has only ASCII letters, digits and `/._-:`, otherwise the text in quotes.
     package static func of(_ text: String) -> String {
         let isPlain = text.utf8.allSatisfy { byte in
             switch byte {

@@ -134,7 +134,10 @@ struct AccessLogTests {
         // The writer may take the lines in several batches: the message tells the count of the first one.
         let messages = said.withLock { $0 }
         #expect(messages.count == 1)
-        #expect(messages.allSatisfy { $0.hasPrefix("the access log is too slow: ") && $0.hasSuffix(" requests were not logged") })
+        #expect(
+            messages.allSatisfy {
+                $0.hasPrefix("the access log cannot be written fast enough: ") && $0.hasSuffix(" requests were not logged")
+            })
     }
 
     @Test("A pipe that is not read does not block closing; if it has no reader, starting fails")

@@ -15,7 +15,7 @@ enum ModuleTable {
     /// These modules receive time, randomness and bytes as arguments. They use no clock, socket, file or lock.
     /// OpenSSL generates the random keys and serial numbers of CertificateAuthority, ClientPasswords and SecretScanning.
     static let pureModules: Set<String> = [
-        "HTTPMessage", "TextCoding", "HTTPWire", "HTTP2Wire", "HTTPCaching", "ProxyPolicy", "ServerTrust",
+        "HTTPMessage", "TextCoding", "Metrics", "HTTPWire", "HTTP2Wire", "HTTPCaching", "ProxyPolicy", "ServerTrust",
         "CertificateAuthority", "ClientPasswords", "SecretScanning", "PolicyTools", "ProxyCore",
     ]
 
@@ -24,6 +24,7 @@ enum ModuleTable {
         // Layer 0
         "HTTPMessage": Module([]),
         "TextCoding": Module([]),
+        "Metrics": Module([]),
         // Layer 1
         "HTTPWire": Module(["HTTPMessage"]),
         "HTTP2Wire": Module(["HTTPMessage", "HTTPWire", "CNghttp2"]),
@@ -42,7 +43,7 @@ enum ModuleTable {
         "EventLoop": Module(["CLinux"], others: ["Glibc", "Synchronization"]),
         "Reachability": Module(["EventLoop", "CLinux"], others: ["Glibc"]),
         "UpstreamTransport": Module(
-            ["HTTPMessage", "HTTPWire", "HTTPCaching", "ServerTrust", "TLSChannel", "EventLoop", "CCurl", "CLinux"],
+            ["HTTPMessage", "HTTPWire", "HTTP2Wire", "HTTPCaching", "ServerTrust", "TLSChannel", "EventLoop", "CCurl", "CLinux"],
             others: ["Glibc", "Synchronization"]),
         "HTTPSession": Module(
             [
@@ -77,12 +78,13 @@ enum ModuleTable {
                 "TLSChannel",
                 "CertificateAuthority", "ClientPasswords", "EventLoop", "UpstreamTransport", "ResponseStore", "Reachability",
                 "Snapshots",
-                "ProxyCore", "AccessLog", "Recordings", "BodyTransforms", "SharedFetches",
+                "ProxyCore", "AccessLog", "Recordings", "BodyTransforms", "SharedFetches", "Metrics",
                 "CLinux",
             ], others: ["Glibc", "Synchronization", "Logging"]),
         "ProxyAdmin": Module(
             [
-                "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "ProxyPolicy", "EventLoop", "ResponseStore", "ProxyCore",
+                "HTTPMessage", "TextCoding", "Metrics", "HTTPWire", "HTTPCaching", "ProxyPolicy", "EventLoop", "ResponseStore",
+                "ProxyCore",
                 "ProxyServer", "CLinux",
             ], others: ["Glibc"]),
         // Layer 5

@@ -8,12 +8,12 @@ FENCE = re.compile(r"^(?P<indent>\s*)(?P<fence>```+|~~~+)\s*(?P<language>[\w-]*)
 COMMENT = re.compile(r"^\s*<!--\s*(?P<kind>not run|larder|setup|hosts|needs)\s*:\s*(?P<value>.*?)\s*-->\s*$")
 #: What differs in each run: a page shows one value, and any other matches it.
 VOLATILE = [(re.compile(pattern), text) for pattern, text in [
-    (r"\b20\d\d-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d+)?Z)?", "…"), (r"^(\W*)(Date|Expires): .*", r"\1\2: …"), (r"^(\W*)Age: \d+", r"\1Age: …"),
+    (r"\b20\d\d-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d+)?Z)?", "…"), (r"(?i)^(\W*)(Date|Expires): .*", r"\1\2: …"), (r"(?i)^(\W*)(Age): \d+", r"\1\2: …"),
     (r"\bttl=-?\d+", "ttl=…"), (r"\blarder-[0-9a-f]{1,8}\b", "larder-…"), (r'"instance":"[0-9a-f]{1,16}"', '"instance":"…"'),
     (r'"id":"[0-9a-f]{1,16}"', '"id":"…"'), (r'"client":"127.0.0.1:\d+"', '"client":"…"'), (r'"bytes":\d+', '"bytes":…'),
     (r'"duration_ms":[\d.]+', '"duration_ms":…'),
     (r"[\d.]+ (?:[KMG]i)?B saved of [\d.]+ (?:[KMG]i)?B", "… saved of …"),
-    (r"\bage(:?) \d+ s\b", r"age\1 … s"), (r"\b\d+ s when it was received, \d+ s since", "… s when it was received, … s since"),
+    (r"\bage(:?) \d+ s\b", r"age\1 … s"), (r"\b\d+ s when it was received, plus \d+ s since then", "… s when it was received, plus … s since then"),
     (r" +\d+[smhd](?=  \S)", " …"), (r"[\d.]+ [KMGT]iB (of room|free)", r"… \1"), (r"\bin \d+ days\b", "in … days"), (r"\b\w+@\w+( [0-9a-f]{8})?\b", "…@…"), (r"\banother \d+ s\b", "another … s"), (r"\bprocess \d+", "process …"), (r"\bsha256/[A-Za-z0-9+/]{43}=", "sha256/…"),
     (r"\b[0-9A-F]{2}(:[0-9A-F]{2}){31}\b", "…"), (r"\b\d+(\.\d+)? (ms|µs)\b", r"… \2"),
 ]]

@@ -152,7 +152,7 @@ struct ExplainTests {
             "egress: {default: deny}\nrules: [{name: a, match: {host: origin.example, path: /x}, allow: {}}]")
         let body = "CONNECT origin.example:443 HTTP/1.1\r\nHost: origin.example:443\r\n\r\n"
         let told = try explained.ask("POST /v1/explain", body: body, accept: "text/plain")
-        #expect(told.text.contains("request: no tunnel is opened to origin.example:443"))
+        #expect(told.text.contains("request: Larder opens no tunnel to origin.example:443"))
     }
 
     @Test(
@@ -173,7 +173,7 @@ struct ExplainTests {
     func tellsOfTunnels() throws {
         let body = "CONNECT origin.example:443 HTTP/1.1\r\nHost: origin.example:443\r\n\r\n"
         let told = try Explained().ask("POST /v1/explain", body: body, accept: "text/plain")
-        #expect(told.text.contains("request: a tunnel is opened to origin.example:443, unless"))
+        #expect(told.text.contains("request: Larder opens a tunnel to origin.example:443, unless"))
     }
 
     @Test("The trace of a validation has its conditions, and the update of the stored response")
@@ -286,7 +286,7 @@ struct ExplainTests {
         let stored = try storage(secondsLeft: 3600)
         let values = stored?["values"] as? [String: Any]
         #expect(values?["source"] as? String == "signature" && values?["lifetime"] as? Int ?? 0 <= 3600)
-        #expect((stored?["says"] as? String)?.contains("the signature in Location expires then") == true)
+        #expect((stored?["says"] as? String)?.contains("the signature in Location expires at that time") == true)
         let refused = try storage(secondsLeft: -1)
         #expect((refused?["values"] as? [String: Any])?["reason"] as? String == "signature")
     }

@@ -169,6 +169,30 @@ struct HTTP2Tests {
         #expect(try client.readResponse(on: slow).body.count == 4 << 20)
     }
 
+    @Test("Many uploads at once on one connection all arrive, although only a few may be sent to the origin at a time")
+    func passesManyUploads() throws {
+        let stage = try Stage("upstream: {connections_per_origin: 2}") { request, connection in
+            let content = connection.readChunks()?.body ?? []
+            return connection.respond(body: "\(content.count)")
+        }
+        let client = try client(stage)
+        let streams = try (0..<40).map { try client.begin("POST", stage.url("/\($0)"), hasContent: true) }
+        let content = [UInt8](repeating: 3, count: 200_000)
+        var rests = Dictionary(uniqueKeysWithValues: streams.map { ($0, content[...]) })
+        // All of them send as much as their windows permit.
+        while !rests.isEmpty {
+            var hasSent = false
+            for (stream, rest) in rests {
+                let taken = try rest.withUnsafeBytes { try client.session.submitData(stream, $0, end: true) }
+                hasSent = hasSent || taken > 0
+                rests[stream] = taken == rest.count ? nil : rest.dropFirst(taken)
+            }
+            client.flush()
+            if !hasSent { try client.receive() }
+        }
+        for stream in streams { #expect(try client.readResponse(on: stream).text == "200000") }
+    }
+
     @Test("A request with too much content gets the whole 413, then a reset without an error (RFC 9113 §8.1)")
     func stopsUploads() throws {
         let stage = try Stage("limits: {request_body: 100000}") { _, connection in connection.respond() }
@@ -179,6 +203,28 @@ struct HTTP2Tests {
         while client.response(on: stream).reset == nil { try client.receive() }
         #expect(client.response(on: stream).reset == .noError)
         #expect(try client.fetch(stage.url("/b")).status == 200)
+    }
+
+    @Test("A client may send the little content of a request that is denied, and its stream ends without a reset")
+    func readsDeniedContent() throws {
+        let stage = try Stage("rules: [{name: no, deny: {}}]") { _, connection in connection.respond() }
+        let client = try client(stage)
+        let stream = try client.begin("POST", stage.url("/a"), [("content-length", "8")], hasContent: true)
+        #expect(try client.readResponse(on: stream).status == 403)
+        try client.send(Array("upload=1".utf8), on: stream, end: true)
+        #expect(try client.fetch(stage.url("/b")).status == 403)
+        #expect(client.response(on: stream).reset == nil)
+        // One that sends without end has no more space after a while.
+        let endless = try client.begin("POST", stage.url("/c"), hasContent: true)
+        #expect(try client.readResponse(on: endless).status == 403)
+        while client.response(on: endless).reset == nil {
+            _ = try? [UInt8](repeating: 1, count: 10_000).withUnsafeBytes {
+                try client.session.submitData(endless, $0, end: false)
+            }
+            client.flush()
+            if client.session.capacity(of: endless) == 0 { try client.receive() }
+        }
+        #expect(client.response(on: endless).reset == .noError)
     }
 
     @Test("A head above the limit gets 431, and the connection goes on")

@@ -36,9 +36,10 @@ struct HTTP2TunnelTests {
         #expect(stage.origin.requestHeads.count == 1)
     }
 
-    @Test("Without the setting the same client gets HTTP/1.1")
+    @Test("With `http2: off` the same client gets HTTP/1.1")
     func staysWithHTTP1() throws {
-        let stage = try InterceptingStage()
+        let stage = try InterceptingStage(
+            "tls: {connect: {http2: off}}", connect: { $0.interceptsHTTP2 = false }, change: { $0.offersHTTP2 = false })
         let client = try stage.secure { $0.protocols = ["h2", "http/1.1"] }
         #expect(client.agreed?.protocolName == "http/1.1")
     }

@@ -48,7 +48,7 @@ struct InterceptionTests {
         }
         let agreed = try #require(client.agreed)
         #expect(agreed.version == (version == 0x0303 ? "TLSv1.2" : "TLSv1.3"))
-        #expect(agreed.protocolName == "http/1.1")
+        #expect(agreed.protocolName == "h2")
         let leaf = try #require(Certificate(der: agreed.certificate))
         #expect(leaf.facts.names == ["one.test"])
     }

@@ -7,7 +7,7 @@ import Testing
 import UpstreamTransport
 
 @Suite(
-    "CONNECT to port 80 if all hosts are intercepted",
+    "CONNECT to port 80 if all hosts are intercepted, without HTTP/2",
     .enabled(if: NetworkNamespace.canBeMade, "needs to make network namespaces"))
 struct PlainTunnelTests {
     /// A network with a server at port 80 that echoes, and a proxy that intercepts every host.
@@ -43,6 +43,7 @@ struct PlainTunnelTests {
                         $0.transport.trust = trust
                         $0.transport.connect = policy
                         $0.authority = ours
+                        $0.offersHTTP2 = false
                         change(&$0)
                     })
             }

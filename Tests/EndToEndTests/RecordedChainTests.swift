@@ -102,7 +102,7 @@ struct RecordedChainTests {
         }
         let says =
             pinned == .same
-            ? "the trust policy accepts the certificates that were recorded with it, and it is fresh for another"
+            ? ", and the trust policy accepts the certificates that were recorded with it"
             : "recorded_chain_not_trusted"
         #expect(explanation.text.contains(says), "\(explanation.text)")
         #expect(stage.origin.connectionCount == 1)

@@ -91,27 +91,36 @@ struct ReloadTests {
                 }
                 return LateClients(clients: clients)
             }
-            #expect(late.flatMap(\.clients).allSatisfy { $0.isClosedByPeer() })
             release.open()
             #expect(try busy.readResponse().text == "late")
             busy.close()
             #expect(drained.wait())
+            #expect(late.flatMap(\.clients).allSatisfy(ends))
         }
+    }
+
+    /// Whether the peer closes or resets the connection without sending anything. The kernel may complete a connection to a listener that is
+    /// closing, and tell its client only when that sends something.
+    private func ends(_ client: RawClient) -> Bool {
+        client.send("G")
+        return client.isClosedByPeer()
     }
 
     @Test(
         "A request head that had begun before a drain is answered, and its limit still applies (T37)", arguments: [false, true])
     func drainsHeads(isTooLong: Bool) throws {
         let drained = Gate()
-        // A long time, because a busy machine may be slow to send the rest of the head.
-        let stage = try Stage(change: { $0.timeouts.lingering = 60_000 }) { _, connection in connection.respond(body: "last") }
+        // Longer than any wait of the test, because a busy machine may be slow to send the rest of the head.
+        let stage = try Stage(change: { $0.timeouts.lingering = 600_000 }) { _, connection in connection.respond(body: "last") }
         let client = try stage.client()
         let head = stage.head("GET", "/")
         client.send(String(head.prefix(20)))
-        _ = try stage.fetch("/")
+        // The only loop has read those bytes when it responds to a later client, and has begun to drain when it closes that one.
+        let later = try stage.client()
+        later.send(head)
+        #expect(try later.readResponse().text == "last")
         stage.proxy.server.drain { drained.open() }
-        // The drain reaches the loop by its mailbox and closes the listening socket there.
-        while let other = try? stage.client(), !other.isClosedByPeer() {}  // the test waits until connecting fails
+        #expect(later.isClosedByPeer())
         if isTooLong {
             // Sent in pieces, because the refusal arrives before the last one.
             for _ in 0..<1000 where client.send(bytes: [UInt8](repeating: 0x61, count: 1000)) < 1000 { break }

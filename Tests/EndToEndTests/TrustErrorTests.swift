@@ -37,7 +37,7 @@ struct TrustErrorTests {
         #expect(
             told["advice"] as? String
                 == "The server's key is \(key); the settings (larder.yaml:14:5) expect \(expected). If this is a "
-                + "planned rotation, run `larder pins rotate 127.0.0.1:\(stage.origin.port) --add PIN`; if not, do not add it: "
+                + "planned rotation, run `larder pins rotate 127.0.0.1:\(stage.origin.port) --add PIN`; otherwise, change nothing: "
                 + "someone may be intercepting the connection."
         )
         #expect(stage.origin.requestHeads.isEmpty)

@@ -1,4 +1,5 @@
 import HTTPMessage
+import TestSupport
 import Testing
 
 @testable import HTTP2Wire
@@ -88,33 +89,19 @@ final class Endpoint {
     }
 }
 
-/// How a session has reacted to bytes, by the frames that it has sent.
-enum Reaction: Equatable, CustomStringConvertible {
-    case accepted
-    case streamError(UInt32, HTTP2ErrorCode)
-    case connectionError(HTTP2ErrorCode)
+extension Reaction {
+    init(of endpoint: Endpoint) { self.init(of: endpoint.sentFrames) }
+}
 
-    init(of endpoint: Endpoint) {
-        let frames = endpoint.sentFrames
-        for frame in frames where frame.type == 7 {
-            let code = HTTP2ErrorCode(rawValue: Frame.number(frame.payload[4...]))
-            if code != .noError {
-                self = .connectionError(code)
-                return
-            }
-        }
-        for frame in frames where frame.type == 3 {
-            self = .streamError(frame.stream, HTTP2ErrorCode(rawValue: Frame.number(frame.payload[...])))
-            return
-        }
-        self = .accepted
-    }
-
-    var description: String {
-        switch self {
-        case .accepted: "accepted"
-        case .streamError(let stream, let code): "stream error of \(stream): \(code)"
-        case .connectionError(let code): "connection error: \(code)"
+extension ConformanceCase {
+    /// A session that is ready for the bytes of the case.
+    func endpoint() throws -> Endpoint {
+        switch start {
+        case .server: try Endpoint(.server)
+        case .client: try Endpoint(.client)
+        case .serverReady: try .server()
+        case .serverReadyForExtendedConnect: try .server(permitsExtendedConnect: true)
+        case .clientReady(let requests): try .client(requests: requests)
         }
     }
 }

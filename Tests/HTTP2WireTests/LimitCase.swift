@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import HTTP2Wire
@@ -25,11 +26,13 @@ struct LimitCase: Sendable, CustomTestStringConvertible {
         LimitCase(limit: .emptyDataFrames, before: open, frames: { repeated(.data(1), $0) }, set: { $0.emptyDataFrames = 5 }),
         LimitCase(limit: .emptyDataFrames, before: open, frames: { repeated(padding, $0) }, set: { $0.emptyDataFrames = 5 }),
         LimitCase(limit: .resetStreams, frames: resets, set: { $0.resetStreams = 5 }),
+        LimitCase(limit: .oversizedHeads, frames: oversized, set: { $0.oversizedHeads = 5 }),
         LimitCase(
             limit: .windowUpdateFrames, frames: { repeated(.windowUpdate(0, 1), $0) }, set: { $0.windowUpdateFrames = 5 }),
         LimitCase(limit: .otherFrames, frames: { repeated(.priority(1), $0) }, set: { $0.otherFrames = 5 }),
         LimitCase(limit: .otherFrames, frames: { repeated(Frame(type: 0x77), $0) }, set: { $0.otherFrames = 5 }),
         LimitCase(limit: .otherFrames, frames: { repeated(.priorityUpdate(1, "u=1"), $0) }, set: { $0.otherFrames = 5 }),
+        LimitCase(limit: .otherFrames, before: open, frames: { repeated(.goAway(), $0) }, set: { $0.otherFrames = 5 }),
         LimitCase(limit: .continuationFrames, isRate: false, frames: continuations, set: { $0.continuationFrames = 5 }),
         LimitCase(
             limit: .queuedControlFrames, isRate: false, frames: { repeated(.ping(), $0) }, set: { $0.queuedControlFrames = 5 }),
@@ -46,6 +49,12 @@ struct LimitCase: Sendable, CustomTestStringConvertible {
             frames.append(.reset(index * 2 + 1))
         }
         return frames
+    }
+
+    @Sendable private static func oversized(_ count: Int) -> [Frame] {
+        (0..<UInt32(count)).map {
+            .headers($0 * 2 + 1, block: FieldBlock.bomb(after: FieldBlock.get), flags: Frame.endHeaders | Frame.endStream)
+        }
     }
 
     @Sendable private static func continuations(_ count: Int) -> [Frame] {

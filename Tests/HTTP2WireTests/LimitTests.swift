@@ -1,4 +1,5 @@
 import HTTPMessage
+import TestSupport
 import Testing
 
 @testable import HTTP2Wire
@@ -110,6 +111,21 @@ struct LimitTests {
             _ = try [1].withUnsafeBytes { try server.session.submitData(1, $0, end: false) }
             server.send()
             server.receive(Array(repeating: .windowUpdate(0, 1), count: 4))
+        }
+        #expect(Reaction(of: server) == .accepted)
+    }
+
+    @Test("A client may send a PING for each DATA frame, as gRPC does to measure the way")
+    func permitsPingsForData() throws {
+        var limits = HTTP2Limits()
+        limits.pingFrames = 5
+        let server = try Endpoint.server(limits: limits)
+        server.receive([.headers(1, FieldBlock.get)])
+        try server.session.submitResponse(1, ResponseHead(200), endStream: false)
+        for _ in 0..<20 {
+            _ = try [1].withUnsafeBytes { try server.session.submitData(1, $0, end: false) }
+            server.send()
+            server.receive([.ping()])
         }
         #expect(Reaction(of: server) == .accepted)
     }

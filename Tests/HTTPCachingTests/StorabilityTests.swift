@@ -246,7 +246,7 @@ struct UnkeyedInputTests {
 
 @Suite("Rules on storing")
 struct StorageRuleTests {
-    @Test("A response is not stored if a rule says store: never")
+    @Test("A response is not stored if a rule sets store: never")
     func neverStores() {
         #expect(decide(response(200, "Cache-Control: max-age=60"), overrides: CacheOverrides(storeNever: true)).refusal == .rule)
     }

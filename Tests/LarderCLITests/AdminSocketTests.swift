@@ -180,7 +180,7 @@ struct AdminSocketTests {
                 gone 1
                 127.0.0.1:\(first)
                 http://127.0.0.1:\(first)
-                good     larder: Larder is running on 127.0.0.1:\(first); it tunnels https
+                good     larder: Larder is running on 127.0.0.1:\(first); https is tunneled
                 stopping
                 stopped 0
                 gone 1

@@ -83,7 +83,8 @@ struct AdminTests {
         #expect(text.contains("would deny   1 x GET \(url)/never: rule never\n"), "\(text)")
         #expect(text.contains("would deny   1 x \(String(long.prefix(64)))… \(url)/a: egress_denied\n"), "\(text)")
         #expect(
-            text.contains("differs      1 x GET \(url)/b: allowed, denied_by_rule by rule strict under the shadow\n"), "\(text)")
+            text.contains("differs      1 x GET \(url)/b: allowed, denied_by_rule by rule strict under policy.shadow\n"),
+            "\(text)")
         #expect(text.contains("shadow       5 verdicts differ\n"), "\(text)")
     }
 

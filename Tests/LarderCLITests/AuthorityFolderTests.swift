@@ -42,7 +42,7 @@ struct AuthorityFolderTests {
         #expect(outcome.code == 1 && outcome.output.isEmpty)
         #expect(
             outcome.talk.contains(
-                "\(stage.path)\(place.name): other users have access to it; `chmod \(place.name.contains("root.") ? 600 : 700)` it"
+                "\(stage.path)\(place.name): other users can access this \(place.name.contains("root.") ? "file" : "folder"); restrict it with `chmod \(place.name.contains("root.") ? 600 : 700)`"
             ))
     }
 
@@ -51,7 +51,7 @@ struct AuthorityFolderTests {
         let folder = try TemporaryFolder()
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path)
         let outcome = try CommandLineTests.larder("ca", "init", "--folder", folder.path)
-        #expect(outcome.code == 1 && outcome.talk.contains("other users have access to it"))
+        #expect(outcome.code == 1 && outcome.talk.contains("other users can access this folder"))
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     }
 
@@ -103,7 +103,7 @@ struct AuthorityFolderTests {
         let empty = try folder.write("\nsecret\n", to: "empty")
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: empty)
         for (file, reason) in [
-            (open, "other users can access it"), (empty, "1 to 1024 bytes"), ("\(folder.path)/none", "No such file"),
+            (open, "other users can access the file"), (empty, "1 to 1024 bytes"), ("\(folder.path)/none", "No such file"),
         ] {
             let outcome = try CommandLineTests.larder("ca", "init", "--folder", "\(folder.path)/ca", "--passphrase-file", file)
             #expect(outcome.code == 1 && outcome.talk.contains(reason) && !outcome.talk.contains("secret"), "\(outcome.talk)")
@@ -252,7 +252,7 @@ struct AuthorityFolderTests {
             ("-addext basicConstraints=critical,CA:FALSE", "is not a CA certificate"),
             (
                 "-addext nameConstraints=critical,permitted\\;email:corp.test",
-                "name constraints that Larder does not write"
+                "name constraints that were not written by Larder"
             ),
         ] {
             let outcome = try verdict(options)

@@ -182,7 +182,7 @@ struct CacheCommandTests {
         let entry = try #require(try lines(cache("ls", "-o", "ndjson")).first)
         #expect(entry["partial"] as? Bool == true && entry["size"] as? Int == 200_000)
         let shown = try cache("show", "http://example.test/p")
-        #expect(shown.code == 0 && shown.output.contains("  in part   50010: bytes 0-9, 150000-199999\n"))
+        #expect(shown.code == 0 && shown.output.contains("  in part   50010 bytes stored: 0-9, 150000-199999\n"))
         #expect(try cache("show", "--row", "\(entry["row"] as? Int ?? 0)", "-o", "json").output.contains("\"partial\": true"))
         let whole = try cache("cat", "http://example.test/p")
         #expect(whole.code == 1 && whole.output.isEmpty && whole.talk.contains("bytes 0-9, 150000-199999 of 200000"))

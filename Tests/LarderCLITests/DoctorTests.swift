@@ -72,8 +72,8 @@ struct DoctorTests {
             of: "larder doctor --client curl; echo $?; larder doctor --client curl -o json | grep -c '\"good\"'")
         let lines = outcome.output.split(separator: "\n")
         #expect(lines.dropLast(2).allSatisfy { $0.hasPrefix("good ") }, "\(outcome)")
-        #expect(lines.contains("good     curl, http: it uses Larder"))
-        #expect(lines.contains("good     curl, https: it trusts Larder's root certificate"))
+        #expect(lines.contains("good     curl, http: uses Larder"))
+        #expect(lines.contains("good     curl, https: trusts Larder's root certificate"))
         #expect(lines.suffix(2) == ["0", "\(lines.count - 2)"])
     }
 
@@ -93,8 +93,8 @@ struct DoctorTests {
                 "cp $SSL_CERT_FILE $HOME/bundle; export SSL_CERT_FILE=$HOME/bundle; larder ca init --folder $HOME/corp > $HOME/said 2>&1; larder ca export --folder $HOME/corp > $HOME/corp.pem; sed -i \"s|tls: {|&hosts: {a.test: {anchors: {bundle: $HOME/corp.pem}}}, |\" $config; larder reload > $HOME/said",
                 "which lacks the CA certificate "
             ),
-            ("chmod 644 $HOME/.local/share/larder/ca/current/root.key", "root.key: other users have access to it"),
-            ("chmod 755 $HOME/.local/share/larder/ca", "ca: other users have access to it"),
+            ("chmod 644 $HOME/.local/share/larder/ca/current/root.key", "root.key: other users can access this file"),
+            ("chmod 755 $HOME/.local/share/larder/ca", "ca: other users can access this folder"),
             ("rm -r $HOME/.local/share/larder/ca", "bad      authority: there is no CA in"),
             ("echo > $HOME/.local/share/larder/ca/current/root.key", "root.key is not a private key in PEM"),
             ("echo 'proxy = 127.0.0.1:1' > $HOME/.curlrc", "bad      curl, http: no request arrived"),
@@ -107,7 +107,7 @@ struct DoctorTests {
                 "sed -i 's/tls: {/&authority: {passphrase_file: none}, /' $config; editing 's/authority: {[^}]*}, //'",
                 "bad      authority: "
             ),
-            ("\(Self.locked); chmod 644 $HOME/pass", "pass: other users can access it"),
+            ("\(Self.locked); chmod 644 $HOME/pass", "pass: other users can access the file"),
             ("\(Self.locked); echo wrong > $HOME/pass; editing s/wrong/secret/", "the passphrase is wrong"),
             (
                 "\(Self.locked); sed -i 's/authority: {[^}]*}, //' $config; editing 's,tls: {,&authority: {passphrase_file: '$HOME'/pass}\\, ,'",
@@ -182,7 +182,8 @@ struct DoctorTests {
             ),
             (
                 "echo 'a:$2y$04$abcdefghijklmnopqrstuu/LVz6MZlItEy42I2juLihZ66HnQx/cy' > $HOME/pass; chmod 600 $HOME/pass; echo \"clients: {passwords: $HOME/pass, authenticate: all}\" >> $config; again; eval \"$(larder env)\"",
-                "bad      request: every client must authenticate", "${EDITOR:-vi} $config && larder reload"
+                "bad      request: clients.authenticate requires every client to authenticate",
+                "${EDITOR:-vi} $config && larder reload"
             ),
             ("echo 'mode: offline' >> $config; again; eval \"$(larder env)\"", "skipped  request: Larder is offline", ""),
         ])
@@ -206,7 +207,7 @@ struct DoctorTests {
                 http_proxy=http://bob:hunter2@$other https_proxy=bob:hun/ter2@$other larder doctor -o json
                 """, ["other": "127.0.0.1:\(other.port)"])
         #expect(
-            outcome.output.contains("upstream.proxy would receive the request")
+            outcome.output.contains("larder doctor tries no programs, because their test requests")
                 && outcome.output.contains("http://127.0.0.1:\(other.port),")
         )
         #expect(outcome.output.contains("the upstream proxy looks up names"), "\(outcome)")
@@ -238,7 +239,7 @@ struct DoctorTests {
         let lines = outcome.output.split(separator: "\n")
         #expect(
             lines.prefix(2) == [
-                "good     npm, http: it uses Larder", "good     npm, https: it trusts Larder's root certificate",
+                "good     npm, http: uses Larder", "good     npm, https: trusts Larder's root certificate",
             ],
             "\(outcome)")
         #expect(lines.dropFirst(2).first == "skipped  ruby: ruby or timeout is not installed")
@@ -255,7 +256,7 @@ struct DoctorTests {
         let outcome = try Self.outcome(
             of: "\(script)\nprintf '%s\\n' \"$answer\" > $HOME/answer\nlarder doctor --client npm | tail -2", ["answer": answer])
         #expect(
-            outcome.output.hasSuffix("good     npm, https: it trusts Larder's root certificate\n"), "\(outcome)")
+            outcome.output.hasSuffix("good     npm, https: trusts Larder's root certificate\n"), "\(outcome)")
     }
 
     @Test("When a signal ends doctor, it leaves neither files nor processes", arguments: [("INT", 130), ("TERM", 143)])

@@ -12,8 +12,8 @@ struct EgressCheckTests {
         #expect(checked.code == 2)
         #expect(
             checked.talk
-                == "\(file):4:30: rules[0].match: the rule `one path` looks at requests, but Larder does not intercept a.example, so it would refuse the host's tunnels; write `tls: {hosts: {a.example: {connect: intercept}}}`, or remove path, method and "
-                + "query, or write `scheme: http` if the rule is for http only\n")
+                == "\(file):4:30: rules[0].match: the rule `one path` looks at requests, but Larder does not intercept a.example, so it would refuse the host's tunnels. Write `tls: {hosts: {a.example: {connect: intercept}}}`; or remove path, method and "
+                + "query; or, for http only, write `scheme: http`\n")
         _ = try folder.write(
             "egress: {default: deny}\nrules:\n\(rule)  - {name: all, match: {host: a.example}, allow: {}}\n", to: "larder.yaml")
         let both = try CommandLineTests.larder("config", "check", "-c", file)

@@ -47,6 +47,26 @@ struct EmptySettingsTests {
         #expect(try larder(["reload"], served).code == 0)
     }
 
+    @Test(
+        "A reload rejects an included file that is empty or has no rules left, and config check names it",
+        arguments: ["", "# nothing\n", "rules:\n", "variables: {a: b}\n"])
+    func keepsIncludedRules(text: String) throws {
+        let folder = try TemporaryFolder()
+        _ = try folder.write(Self.rules, to: "denied.yaml")
+        let own = "include: [denied.yaml]\nrules:\n  - {name: own, match: {path: /own}, deny: {}}\n"
+        let served = try Served(own, in: folder)
+        let port = try #require(try served.ports().first)
+        #expect(try status(port, "/no") == 403)
+        _ = try folder.write(text, to: "denied.yaml")
+        let refused = try larder(["reload"], served)
+        #expect(refused.code == 2 && refused.talk.contains("denied.yaml is empty"), "\(refused)")
+        #expect(try status(port, "/no") == 403)
+        let checked = try CommandLineTests.larder("config", "check", "-c", served.settings)
+        #expect((checked.talk + checked.output).contains("denied.yaml has no rules"), "\(checked)")
+        #expect(try larder(["reload", "--allow-empty"], served).code == 0)
+        #expect(try status(port, "/no") == 502)
+    }
+
     @Test("With serve --allow-empty every reload accepts an empty file")
     func servesAllowingIt() throws {
         let folder = try TemporaryFolder()

@@ -29,7 +29,7 @@ struct FetchResumeTests {
         #expect(first.code == code && first.talk.contains("kept 244 KiB: run the same command to resume"), "\(first)")
         #expect(try stage.parts().count == 2 && stage.names().count == 2)
         let second = try stage.fetch("\(origin.url)/a")
-        #expect(second.code == 0 && second.talk.contains("488 KiB, 244 KiB of it downloaded now"), "\(second)")
+        #expect(second.code == 0 && second.talk.contains("488 KiB, 244 KiB downloaded now"), "\(second)")
         #expect(stage.content("a") == Self.body)
         #expect(try stage.names() == ["a"])
         let request = try #require(origin.requests.last)
@@ -48,7 +48,7 @@ struct FetchResumeTests {
             "KILL", "\(origin.url)/a",
             until: "test -s $files/.larder-*.json && test \"$(cat $files/.larder-*.part | wc -c)\" -ge \(Self.half)")
         let second = try stage.fetch("\(origin.url)/a")
-        #expect(second.code == 0 && second.talk.contains("244 KiB of it downloaded now"), "\(second)")
+        #expect(second.code == 0 && second.talk.contains("244 KiB downloaded now"), "\(second)")
         #expect(stage.content("a") == Self.body)
         #expect(try stage.names() == ["a"])
         #expect(origin.requests.last?["Range"] == "bytes=\(Self.half)-\(Self.body.count - 1)")
@@ -67,7 +67,7 @@ struct FetchResumeTests {
             "KILL", "--parts 4 \(origin.url)/a",
             until: "test -s $files/.larder-*.json && test \"$(stat -c %b $files/.larder-*.part)\" -ge 8192")
         let second = try stage.fetch("--parts", "\(parts)", "\(origin.url)/a")
-        #expect(second.code == 0 && second.talk.contains("of it downloaded now"), "\(second)")
+        #expect(second.code == 0 && second.talk.contains(" downloaded now"), "\(second)")
         #expect(stage.content("a") == Self.large)
         #expect(try stage.names() == ["a"])
     }

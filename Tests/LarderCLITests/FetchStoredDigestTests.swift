@@ -29,7 +29,7 @@ struct FetchStoredDigestTests {
         let outcome = try stage.fetch("--overwrite", "--parts", "\(parts)", "--digest", Self.digest, "\(origin.url)/a")
         #expect(
             outcome.code == 0
-                && outcome.talk.contains("a: the stored response has a different digest: requesting it from the server"),
+                && outcome.talk.contains("a: the stored response has a different digest: requesting the file from the server"),
             "\(outcome)")
         #expect(stage.content("a") == Self.new && origin.requests.count == 2)
         let offline = try CommandLineTests.larder(
@@ -56,7 +56,7 @@ struct FetchStoredDigestTests {
         #expect(try stage.fetch("--digest", Self.digest, "\(origin.url)/a").code == 5)
         #expect(origin.requests.count == 1)
         let offline = try stage.fetch("--offline", "--digest", Self.digest, "\(origin.url)/a")
-        #expect(offline.code == 5 && !offline.talk.contains("requesting it from the server"), "\(offline)")
+        #expect(offline.code == 5 && !offline.talk.contains("requesting the file from the server"), "\(offline)")
         #expect(origin.requests.count == 1)
     }
 
@@ -68,7 +68,7 @@ struct FetchStoredDigestTests {
         origin.origin.stop()
         let outcome = try stage.fetch("--overwrite", "--retries", "0", "--digest", Self.digest, "\(origin.url)/a")
         #expect(
-            outcome.code == 5 && outcome.talk.contains("; requested again: The host refused the connection"),
+            outcome.code == 5 && outcome.talk.contains("; the new request: The host refused the connection"),
             "\(outcome)")
     }
 
@@ -83,7 +83,7 @@ struct FetchStoredDigestTests {
         #expect(try stage.fetch("\(origin.url)/a").code == 5)
         let outcome = try stage.fetch("\(origin.url)/a")
         #expect(
-            outcome.code == 0 && outcome.talk.contains("requesting it from the server") && stage.content("a") == Self.new,
+            outcome.code == 0 && outcome.talk.contains("requesting the file from the server") && stage.content("a") == Self.new,
             "\(outcome)")
     }
 }

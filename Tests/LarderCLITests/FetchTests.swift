@@ -79,7 +79,7 @@ struct FetchTests {
     @Test(
         "Each kind of failure has its own exit code",
         arguments: [
-            (["fetch"], 2, "Which URL?"), (["fetch", "ftp://a/b"], 2, "its scheme is not http or https"),
+            (["fetch"], 2, "Which URL?"), (["fetch", "ftp://a/b"], 2, "the scheme is not http or https"),
             (
                 ["fetch", "--digest", "md5:00", "http://127.0.0.1:1/"], 2,
                 "'md5:00' is not a digest: expected sha256: and 64 hexadecimal digits, or sha512: and 128"
@@ -103,7 +103,7 @@ struct FetchTests {
             (["fetch", "--set", "loops=0", "http://127.0.0.1:1/"], 2, "loops:"),
             (["fetch", "-o", "/no/folder/file", "http://127.0.0.1:1/"], 3, "cannot write /no/folder"),
             (["fetch", "-o", "/tmp", "--overwrite", "http://127.0.0.1:1/"], 3, "/tmp exists and is not a regular file"),
-            (["fetch", "--offline", "http://127.0.0.1:1/"], 4, "no stored response can be used"),
+            (["fetch", "--offline", "http://127.0.0.1:1/"], 4, "no stored or recorded response can be used"),
             (["fetch", "--retries", "0", "http://127.0.0.1:1/"], 8, "refused the connection"),
             (["fetch", "--retries", "0", "http://no.such.host.invalid/"], 8, "name was not found"),
         ] as [([String], Int32, String)])
@@ -120,7 +120,7 @@ struct FetchTests {
         }
         let stage = try FetchStage()
         let gone = try stage.fetch("-q", "\(origin.url)/gone")
-        #expect(gone.code == 9 && gone.talk == "gone: the server responds with status 410\n", "\(gone)")
+        #expect(gone.code == 9 && gone.talk == "gone: the server responded with status 410\n", "\(gone)")
         let rules = try stage.folder.write(
             "rules: [{name: no-files, match: {path: /denied}, deny: {reason: not from here}}]\n", to: "rules.yaml")
         let denied = try stage.fetch("--policy", rules, "\(origin.url)/denied")
@@ -138,7 +138,7 @@ struct FetchTests {
         let stage = try FetchStage()
         let outcome = try stage.fetch("\(origin.url)/a")
         #expect(outcome.code == 0 && stage.content("a") == Self.body)
-        #expect(outcome.talk.contains("a: the server responds with status 503: retrying in 0."), "\(outcome.talk)")
+        #expect(outcome.talk.contains("a: the server responded with status 503: retrying in 0."), "\(outcome.talk)")
     }
 
     @Test("If a server asks to wait longer than the limit, the fetch fails, and both times are reported")
@@ -149,7 +149,7 @@ struct FetchTests {
         #expect(outcome.code == 9 && origin.requests.count == 1)
         #expect(
             outcome.talk
-                == "a: the server responds with status 503 and asks to wait 24 h 00 min; the longest wait is 1 min 00 s\n",
+                == "a: the server responded with status 503 and asked to wait 24 h 00 min; larder fetch waits at most 1 min 00 s\n",
             "\(outcome)")
     }
 

@@ -60,7 +60,8 @@ struct PasswordSettingsTests {
             ])
         try write("alice:\(Self.hash)\n", mode: 0o640)
         #expect(
-            try problems("clients: {passwords: passwords}").first?.contains("other users can access it; `chmod 600` it") == true)
+            try problems("clients: {passwords: passwords}").first?.contains(
+                "other users can access the file; restrict it with `chmod 600`") == true)
     }
 
     @Test("A running Larder uses the file, and its new content after a reload; an invalid file changes nothing")

@@ -102,7 +102,7 @@ struct PinFormatTests {
         #expect(
             notes == [
                 "reported.example is left out: the format has no report-only pins",
-                "ending.example is written without its expiry, because in this format the pins would have no effect after it",
+                "ending.example is written without its expiry, because pins in this format have no effect after their expiry",
                 "port.example:8443 is left out: the format has no ports",
                 "in this format, the pins of *.wide.example also apply to wide.example",
             ])
@@ -174,7 +174,7 @@ struct PinFormatTests {
             (.hpkp, "Public-Key-Pins: max-age=1", "the file does not name its host: use --host"),
             (.hpkp, "# a.example\nPublic-Key-Pins: max-age=1", "a.example has no pins"),
             (.hpkp, "x", "a line is not a Public-Key-Pins field"),
-            (.json, "{}", "this is not JSON as `larder pins export --format json` writes it"),
+            (.json, "{}", "the file is not JSON in the format of `larder pins export --format json`"),
             (
                 .json, "{\"hosts\": [{\"host\": \"a.example\", \"pins\": [\"\(texts[0])\"]}]}",
                 "a pin of a.example does not start with sha256/"

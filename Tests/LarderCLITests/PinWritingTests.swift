@@ -27,7 +27,9 @@ struct PinWritingTests {
         let settings = try stage.settings("tls: {pins_from: pins.d}\n")
         let outcome = try CommandLineTests.larder(
             "pins", "rotate", "127.0.0.1:\(origin.port)", "--retire", Self.pins[0], "--force", "-c", settings)
-        #expect(outcome.code == 1 && outcome.talk.contains("it was changed in the meantime; Larder wrote nothing"), "\(outcome)")
+        #expect(
+            outcome.code == 1 && outcome.talk.contains("the file was changed in the meantime; Larder wrote nothing"), "\(outcome)"
+        )
         #expect(try stage.read("pins.d/127.yaml") == edited)
         #expect(try FileManager.default.contentsOfDirectory(atPath: "\(stage.folder.path)/pins.d") == ["127.yaml"])
     }

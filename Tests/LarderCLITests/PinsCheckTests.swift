@@ -77,7 +77,7 @@ struct PinsCheckTests {
         #expect(text.code == 0)
         #expect(
             text.output.contains(
-                "warning      every pin is in use: when the key changes, all connections fail (RFC 7469 §4.3)\n"))
+                "warning      no pin is a backup: when the server's key changes, all connections fail (RFC 7469 §4.3)\n"))
         #expect(!text.output.contains("the chain expires soon"))
     }
 

@@ -66,8 +66,10 @@ struct PinsFromLogTests {
         #expect(shown.code == 0, "\(shown)")
         let pins = try identities.map { "\(try PinnedStage.pin($0))" }
         #expect(shown.output.contains("of: [\"\(pins[1])\", \"\(pins[0])\"]\n"), "\(shown)")
-        #expect(shown.output.contains("#   count 1, first 20") && shown.output.contains("#   count 2, first 20"), "\(shown)")
-        #expect(shown.output.contains("# 2 keys were seen there, and each of them is pinned"))
+        #expect(
+            shown.output.contains("#   handshakes 1, first 20") && shown.output.contains("#   handshakes 2, first 20"), "\(shown)"
+        )
+        #expect(shown.output.contains("# the log has 2 leaf keys, and each of them is pinned"))
         #expect(shown.output.contains("    bundle: \(stage.folder.path)/root.pem\n"))
         #expect(shown.output.contains("    connect: probe\n") || shown.output.contains("  connect: probe\n"))
 
@@ -141,7 +143,8 @@ struct PinsFromLogTests {
         #expect(log.sightings.values.map(\.count) == [ChainLog.chainLimit])
         #expect(
             Array(log.notes.suffix(2)) == [
-                "2 further lines are skipped", "3 handshakes with other servers or chains are left out: the limit is reached",
+                "2 further lines are skipped",
+                "3 handshakes with other servers or chains are left out: Larder lists at most 10000 servers, and 16 chains per server",
             ])
     }
 

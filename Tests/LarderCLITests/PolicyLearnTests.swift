@@ -114,7 +114,7 @@ struct PolicyLearnTests {
         #expect(
             outcome.talk.contains("larder: denied.log: skipped lines that are not in the format ndjson: 1\n"), "\(outcome.talk)")
         #expect(outcome.talk.contains("larder: no request to learn from\n"), "\(outcome.talk)")
-        #expect(outcome.talk.contains("larder: 1 request had been denied, so no rule was learned from it\n"), "\(outcome.talk)")
+        #expect(outcome.talk.contains("larder: 1 request was denied, so no rule was learned from it\n"), "\(outcome.talk)")
         #expect(outcome.talk.contains("cannot read the log missing.log: No such file or directory"), "\(outcome.talk)")
     }
 
@@ -146,7 +146,7 @@ struct PolicyLearnTests {
         "Wrong usage is reported",
         arguments: [
             ("", "Give one source"), ("--from-log a --from-snapshot b", "Give one source"), ("-- true", "Give a file"),
-            ("--max-rules 0 --from-log a", "--max-rules is at least 1"),
+            ("--max-rules 0 --from-log a", "--max-rules must be at least 1"),
         ])
     func rejectsWrongUsage(words: String, message: String) throws {
         let outcome = try Stage().shell("$larder policy learn \(words)")

@@ -144,7 +144,7 @@ struct ProjectTests {
             cd ../shop; mkdir deep; cd deep; replay
             """)
         #expect(outcome.output == "exit 125\nexit 125\n200\nexit 0\n", "\(outcome)")
-        #expect(outcome.talk.contains("/link/.larder is ignored: it is a symbolic link\n"), "\(outcome.talk)")
+        #expect(outcome.talk.contains("/link/.larder is ignored: the path is a symbolic link\n"), "\(outcome.talk)")
     }
 
     @Test("CI passes --project-settings: allow uses all, deny none, regardless of decisions")
@@ -182,8 +182,8 @@ struct ProjectTests {
             "has no settings: it contains no policy.yaml",
             "/link is a symbolic link, and the file that it points to may change",
             "/pipe is not a regular file",
-            "it has more than 1000 files", "/long: longer than", "is nested more than 8 levels deep",
-            "policy.yaml is ignored: it is a symbolic link", "longer than 1MiB", "no .larder folder in",
+            "the project has more than 1000 files", "/long: longer than", "is nested more than 8 levels deep",
+            "policy.yaml is ignored: the path is a symbolic link", "longer than 1MiB", "no .larder folder in",
         ] { #expect(outcome.talk.contains(reason), "\(reason): \(outcome.talk)") }
     }
 
@@ -219,7 +219,7 @@ struct ProjectTests {
         #expect(
             outcome.output
                 == "folder    /shop/.larder\nsettings  none\n\(settings)none\nrefused   \(needed)\(settings)allowed\nallowed   \(setting)\n"
-                + "\(settings)none; the files have changed since the last one\n\(settings)denied\n", "\(outcome)")
+                + "\(settings)none; the files have changed since the last decision\n\(settings)denied\n", "\(outcome)")
     }
 
     @Test("A command that changes its project's settings and reloads them gains no permissions")

@@ -103,7 +103,10 @@ struct RecordTests {
             outcome.talk.contains("\(empty) is empty: nothing was recorded; delete it and start without --resume"),
             "\(outcome.talk)")
         let partial = "\(folder.path)/job.larder.partial"
-        #expect(outcome.talk.contains("record.file: there is no \(partial) to resume: start without --resume"), "\(outcome.talk)")
+        #expect(
+            outcome.talk.contains(
+                "record.file: \(partial) does not exist, so there is no recording to resume: start without --resume"),
+            "\(outcome.talk)")
         let advice =
             "record.file: \(partial) is an unfinished recording: continue it (--resume; for a server, `record.existing: resume`)"
         #expect(outcome.talk.components(separatedBy: advice).count == 3, "\(outcome.talk)")

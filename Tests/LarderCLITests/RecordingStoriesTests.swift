@@ -175,7 +175,7 @@ struct RecordingStoriesTests {
               chmod $fault ../.larder; $larder replay -- true; echo $?; chmod go-w ../.larder
             done
             chmod g+w ../.larder/policy.yaml; $larder replay -q -- curl -sS -o x -w '%{http_code}\n' $url/no
-            if chown 65534 ../.larder 2> /dev/null; then $larder replay -- true; else echo '/.larder is ignored: it belongs to another user' >&2; fi
+            if chown 65534 ../.larder 2> /dev/null; then $larder replay -- true; else echo '/.larder is ignored: the path belongs to another user' >&2; fi
             """)
         #expect(
             outcome.output == """
@@ -192,8 +192,9 @@ struct RecordingStoriesTests {
 
                 """, "\(outcome)")
         for (name, fault) in [
-            ("", "every user can write to it"), ("", "its group can write to it"), ("/policy.yaml", "its group can write to it"),
-            ("", "it belongs to another user"),
+            ("", "every user can write to the path"), ("", "the group can write to the path"),
+            ("/policy.yaml", "the group can write to the path"),
+            ("", "the path belongs to another user"),
         ] { #expect(outcome.talk.contains("/.larder\(name) is ignored: \(fault)\n"), "\(outcome.talk)") }
     }
 
@@ -245,7 +246,7 @@ struct RecordingStoriesTests {
         let age = "old.larder was recorded at 2025-01-02T03:04:05.000Z, and expires after "
         #expect(outcome.talk.split(separator: "\n").count { $0.contains(age) && $0.contains("every request is forwarded") } == 2)
         for said in [
-            "cannot be re-recorded: it is read-only", "cannot be re-recorded: replay.as_of selects",
+            "cannot be re-recorded: the file is read-only", "cannot be re-recorded: replay.as_of selects",
             "cannot be re-recorded: `replay.layers` lists more than one",
             "cannot be re-recorded: replay.signed_by requires a signature",
             "larder: 1 recorded in \(stage.folder.path)/old.larder\n", "larder: 1 replayed, 0 missed, 0 not requested\n",

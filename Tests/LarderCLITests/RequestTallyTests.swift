@@ -152,7 +152,7 @@ struct RequestTallyTests {
         tally.add(Array(line("d.test:443", #""cache":"failed","error":"client_refused_certificate""#).utf8))
         #expect(tally.untrustedRemark?.hasPrefix("c.test and 1 more: ") == true)
         tally.add(Array(#"{"url":"https://a.test/2","cache":"denied","error":"offline_miss"}"#.utf8))
-        #expect(tally.offlineRemark?.hasPrefix("1 missed offline; ") == true && tally.offlineRemark?.contains("no-store") == true)
+        #expect(tally.offlineRemark?.hasPrefix("1 missed offline. ") == true && tally.offlineRemark?.contains("no-store") == true)
     }
 
     @Test("A misdirected request counts for the tunnel's host, which gets no remark")

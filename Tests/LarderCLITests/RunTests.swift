@@ -63,8 +63,8 @@ struct RunTests {
         arguments: [
             (["run", "--", "no-such-command"], 127, "no-such-command: command not found"),
             (["run", "--", "/no/such/command"], 127, "/no/such/command: command not found"),
-            (["run", "--", "/etc/passwd"], 126, "/etc/passwd: it is not an executable program"),
-            (["run", "--", "/tmp"], 126, "/tmp: it is not an executable program"),
+            (["run", "--", "/etc/passwd"], 126, "/etc/passwd: not an executable program"),
+            (["run", "--", "/tmp"], 126, "/tmp: not an executable program"),
             (["run", "--set", "loops=0", "--", "true"], 125, "--set loops: loops:"),
             (["run", "--policy", "/no/such/file", "--", "true"], 125, "/no/such/file: "),
             (["run", "--store", "/dev/null/store", "--", "true"], 125, "cannot open the store"),
@@ -173,8 +173,8 @@ struct RunTests {
             """, Self.user(folder).merging(["url": "http://127.0.0.1:\(origin.port)"]) { $1 })
         #expect(outcome.output == "125\n0\n0\n", "\(outcome)")
         let lines = outcome.talk.split(separator: "\n")
-        #expect(lines.first == "larder: cannot write the log \(folder.path)/log: no process reads it")
-        #expect(lines.dropFirst().first == "larder: the log \(folder.path)/log is incomplete: no process reads it")
+        #expect(lines.first == "larder: cannot write the log \(folder.path)/log: no process reads the pipe")
+        #expect(lines.dropFirst().first == "larder: the log \(folder.path)/log is incomplete: no process reads the pipe")
         #expect(lines.dropFirst(2).first?.hasPrefix("larder: 60 requests, ") == true)
         #expect(lines.last == "larder: the log /dev/full is incomplete: No space left on device")
         #expect(try Self.isSwept(folder))
@@ -285,7 +285,7 @@ struct RunTests {
             environment: ["http_proxy": proxy, "HTTP_PROXY": proxy, "all_proxy": proxy, "NO_PROXY": "127.0.0.1"])
         #expect(outcome.output == "/a" && other.connectionCount == 0)
         #expect(outcome.talk.contains("larder: 1 request"))
-        #expect(outcome.talk.contains("ignored the variable NO_PROXY") && outcome.talk.contains("in upstream.proxy"))
+        #expect(outcome.talk.contains("ignored the variable NO_PROXY") && outcome.talk.contains("set upstream.proxy"))
     }
 
     @Test(

@@ -177,7 +177,7 @@ struct ServeTests {
         served.signal(SIGTERM)
         // The drain has begun once it has closed idle connections.
         #expect(idle.isClosedByPeer())
-        if bySecondSignal { served.signal(SIGTERM) } else { #expect(served.says("connections were still open")) }
+        if bySecondSignal { served.signal(SIGTERM) } else { #expect(served.says("closing the connections that are still open")) }
         #expect(served.hasEnded())
         #expect(served.process.terminationStatus == 0)
     }

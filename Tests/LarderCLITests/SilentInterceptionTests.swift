@@ -69,7 +69,7 @@ struct SilentInterceptionTests {
             "--summary",
             """
             for host in payments.test path.test stored.test; do
-                openssl s_client -quiet -no_ign_eof -alpn h2 -proxy ${http_proxy#http://} -connect $host:443 -servername $host < /dev/null
+                openssl s_client -quiet -no_ign_eof -alpn imap -proxy ${http_proxy#http://} -connect $host:443 -servername $host < /dev/null
             done; true
             """)
         #expect(hidden.talk.contains("(hidden_from_rules): CONNECT payments.test:443\n"), "\(hidden)")

@@ -94,7 +94,7 @@ struct TransparentNetworkTests {
         // Without IPv6 there is no route to it.
         #expect(["0", "7"].contains(codes[4]), "\(outcome)")
         #expect(codes[5] == "7" && ["7", "56"].contains(codes[6]) && codes[7] == "Connection refused", "\(outcome)")
-        #expect(outcome.talk.contains("larder: no rule allows a request to: denied.test\n"), "\(outcome.talk)")
+        #expect(outcome.talk.contains("larder: no rule allows requests to these hosts: denied.test\n"), "\(outcome.talk)")
         #expect(outcome.talk.contains("denied (egress_denied): CONNECT 203.0.113.8:443"), "\(outcome.talk)")
         #expect(stage.sent.isEmpty)
     }

@@ -39,7 +39,7 @@ struct UnobservedRunTests {
     }
 
     private static let sentence =
-        "larder: no request came through Larder: the command sent none, or it ignores the proxy variables; --netns runs it in a "
+        "larder: no request came through Larder: either the command sent no request, or it ignores the proxy variables; --netns runs it in a "
         + "network namespace where it can reach only Larder\n"
 
     @Test("record and replay report a program that ignores the proxy, and --strict exits with 4", arguments: Program.allCases)
@@ -88,6 +88,20 @@ struct UnobservedRunTests {
         #expect(outcome.output == "got\ngot\nwritten:1\nheld:1\n", "\(outcome)")
     }
 
+    @Test("A client that rejects Larder's certificate while it is recorded is reported, and --strict exits with 4")
+    func reportsTheRejection() throws {
+        let stage = try Stage()
+        _ = try stage.folder.write(CertificateText.pem(TestAuthority().der), to: "other.pem")
+        let command = "sh -c 'curl -sS --cacert other.pem https://127.0.0.1:$port/ 2> /dev/null; true'"
+        for (options, code) in [("", 0), ("--strict", 4)] {
+            let recorded = try stage.shell(
+                "$larder record \(options) --overwrite --set tunnel.ports=any -o a.larder -- \(command)")
+            #expect(recorded.code == code, "\(recorded)")
+            #expect(
+                recorded.talk.contains("127.0.0.1:\(stage.origin.port): the client sent no request in its tunnel"), "\(recorded)")
+        }
+    }
+
     @Test("The command's own exit code takes precedence, and one request through Larder is enough")
     func countsOneRequest() throws {
         let stage = try Stage()
@@ -111,7 +125,7 @@ struct UnobservedRunTests {
             """)
         #expect(outcome.output == "0\n0\n", "\(outcome)")
         let sentence =
-            "larder: no request came through Larder, and the command's network namespace (--netns) has no other connection\n"
+            "larder: the command sent no request: in its network namespace (--netns) it could reach only Larder\n"
         #expect(outcome.talk.components(separatedBy: sentence).count == 3, "\(outcome.talk)")
     }
 

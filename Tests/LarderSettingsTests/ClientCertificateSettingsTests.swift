@@ -43,7 +43,7 @@ struct ClientCertificateSettingsTests {
             ("\"*.a.example\": {certificate: me.pem, key: me.key}", "expected one host"),
             ("a.example: {certificate: me.pem}", "expected `certificate` and `key`, or `pkcs12`"),
             ("a.example: {certificate: me.pem, key: me.key, pkcs12: locked.p12}", "or `pkcs12`"),
-            ("a.example: {certificate: me.pem, key: open.key}", "other users can access it; `chmod 600` it"),
+            ("a.example: {certificate: me.pem, key: open.key}", "other users can access the file; restrict it with `chmod 600`"),
             ("a.example: {certificate: me.pem, key: locked.key}", "`passphrase` is missing"),
             ("a.example: {certificate: locked.pem, key: me.key}", "this key does not belong to the certificate"),
             ("a.example: {certificate: me.key, key: me.key}", "contains no certificate"),

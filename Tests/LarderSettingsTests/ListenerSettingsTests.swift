@@ -30,7 +30,7 @@ struct ListenerSettingsTests {
             ("[{address: '127.0.0.1:1', tsl: authority}]", "unknown key `tsl`; did you mean `tls`?"),
             ("[{address: '127.0.0.1', tls: authority}]", "expected an address and a port"),
             ("[{address: '127.0.0.1:1', tls: {}}]", "expected `certificate`: a file, or `authority`"),
-            ("[{address: '127.0.0.1:1', tls: {certificate: c.pem}}]", "expected `key` beside `certificate`"),
+            ("[{address: '127.0.0.1:1', tls: {certificate: c.pem}}]", "`certificate` needs `key` too"),
             (
                 "[{address: '127.0.0.1:1', tls: {certificate: authority, key: k.pem}}]",
                 "`authority` has its own key; remove `key`"
@@ -77,6 +77,6 @@ struct ListenerSettingsTests {
         #expect(try told("{certificate: c.pem, key: a.key}").contains("No such file"))
         #expect(try told("{certificate: a.pem, key: a.key, clients: a.key}").contains("a.key contains no PEM certificate"))
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: "\(folder.path)/a.key")
-        #expect(try told("{certificate: a.pem, key: a.key}").contains("other users can access it"))
+        #expect(try told("{certificate: a.pem, key: a.key}").contains("other users can access the file"))
     }
 }

@@ -52,12 +52,18 @@ struct TrustSettingsTests {
         ),
         (
             host("validate_host: false"),
-            "3:32: tls.hosts.a.example.validate_host: this weakens the policy: add `until: DATE`"
+            "3:32: tls.hosts.a.example.validate_host: `validate_host` weakens the policy: add `until: DATE`"
         ),
-        (host("allow_untrusted_root: true"), "3:39: tls.hosts.a.example.allow_untrusted_root: this weakens the policy"),
-        (host("allow_expired: true"), "3:32: tls.hosts.a.example.allow_expired: this weakens the policy"),
-        (host("minimum_key_sizes: {rsa: 1024}"), "3:36: tls.hosts.a.example.minimum_key_sizes: this weakens the policy"),
-        (host("refuse_digests: [md5]"), "3:33: tls.hosts.a.example.refuse_digests: this weakens the policy"),
+        (
+            host("allow_untrusted_root: true"),
+            "3:39: tls.hosts.a.example.allow_untrusted_root: `allow_untrusted_root` weakens the policy"
+        ),
+        (host("allow_expired: true"), "3:32: tls.hosts.a.example.allow_expired: `allow_expired` weakens the policy"),
+        (
+            host("minimum_key_sizes: {rsa: 1024}"),
+            "3:36: tls.hosts.a.example.minimum_key_sizes: `minimum_key_sizes` weakens the policy"
+        ),
+        (host("refuse_digests: [md5]"), "3:33: tls.hosts.a.example.refuse_digests: `refuse_digests` weakens the policy"),
         (
             host("until: 2027-01-31"),
             "3:24: tls.hosts.a.example.until: no part of this policy is weakened, so `until` has no effect"
@@ -126,7 +132,7 @@ struct TrustSettingsTests {
         ),
         (
             host("mode: enforce, enforce_from: 2027-01-31, pins: {of: sha256/\(digest)}"),
-            "3:23: tls.hosts.a.example.mode: `mode` must be report_only until the day of `enforce_from`; did you mean `report_only`?"
+            "3:23: tls.hosts.a.example.mode: `enforce_from` needs `mode: report_only`: from that day on, Larder enforces the pins; did you mean `report_only`?"
         ),
         ("tls: {pins_from: [a]}", "1:18: tls.pins_from: expected a value, found a list"),
     ]

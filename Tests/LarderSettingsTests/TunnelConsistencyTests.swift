@@ -121,7 +121,7 @@ struct TunnelConsistencyTests {
         }
         #expect(
             try warnings("https") == [
-                "larder.yaml:1:59: the rule `r` looks at https requests, but Larder does not intercept a.example, so it does not see them"
+                "larder.yaml:1:59: the rule `r` looks at https requests, but Larder does not intercept a.example, so Larder does not see these requests"
             ])
         #expect(try warnings("http").isEmpty && warnings("https", ["a.example"]).isEmpty)
     }

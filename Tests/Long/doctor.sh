@@ -40,8 +40,8 @@ check "a root that has ended is named" "$said" "bad      authority: the root cer
 as "$(remedy "$said" | grep rotate)" > /dev/null 2>&1
 check "and mended by what is said" "$(doctor)" "good     authority:"
 
-check "a clock that is behind is named" "$(doctor NO_FAKE_STAT=1 faketime 2020-01-01)" "bad      clock: it is slow: it shows 2020-01-0"
-check "a clock that is ahead is named" "$(doctor NO_FAKE_STAT=1 faketime 2055-01-01)" "bad      clock: it is fast: it shows 2055-01-0"
+check "a clock that is behind is named" "$(doctor NO_FAKE_STAT=1 faketime 2020-01-01)" "bad      clock: the clock is slow: it shows 2020-01-0"
+check "a clock that is ahead is named" "$(doctor NO_FAKE_STAT=1 faketime 2055-01-01)" "bad      clock: the clock is fast: it shows 2055-01-0"
 check "a clock that is right is good" "$(doctor)" "good     clock:"
 
 chmod 000 "$home/.local/share/larder/ca/current/root.key"
@@ -58,7 +58,7 @@ check "and mended by what is said" "$(doctor)" "good     store:"
 
 dd if=/dev/zero of="$WORK/disk/filler" bs=1M count=60 2> /dev/null
 said=$(doctor)
-check "a disk that others fill is named" "$said" "bad      store: the disk of $WORK/disk/store/store.sqlite is full"
+check "a disk that others fill is named" "$said" "bad      store: the disk of $WORK/disk/store/store.sqlite is almost full"
 check "and that it is others" "$said" "; other files use the rest of the disk"
 rm "$WORK/disk/filler"
 check "and well once there is room" "$(doctor)" "good     store:"
@@ -76,12 +76,12 @@ url="http://127.0.0.1:$(sed -n 's/.*port \([0-9]*\).*/\1/p' "$WORK/origin")"
 fetch="for n in 1 2 3 4 5 6 1 2 3 4 5 6 1 2 3 4 5 6; do curl -fsS --limit-rate 40M -o /dev/null $url/\$n; done"
 as "larder run -- sh -c '$fetch'"
 said=$(doctor)
-check "a disk that the store fills is named" "$said" "bad      store: the disk of $WORK/disk/store/store.sqlite is full"
+check "a disk that the store fills is named" "$said" "bad      store: the disk of $WORK/disk/store/store.sqlite is almost full"
 as "$(remedy "$said" | grep -- '^rm -f')"
 check "and mended by what is said" "$(doctor)" "good     store:"
 as "larder serve --quiet & until larder status > /dev/null 2>&1; do sleep 0.1; done; eval \"\$(larder env)\"; $fetch"
 said=$(doctor)
-check "and so with a Larder that runs" "$said" "bad      store: the disk of $WORK/disk/store/store.sqlite is full"
+check "and so with a Larder that runs" "$said" "bad      store: the disk of $WORK/disk/store/store.sqlite is almost full"
 as "$(remedy "$said" | grep 'larder stop') until larder status > /dev/null 2>&1; do sleep 0.1; done" > /dev/null 2>&1
 said=$(doctor)
 check "mended by what is said" "$said" "good     store:"

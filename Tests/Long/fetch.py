@@ -16,6 +16,7 @@ import time
 from Tools.checks import check, claim, finish
 from Tools.larder import LARDER, WORK
 from Tools.origins import FilesOrigin
+from Tools.processes import wait_until
 
 SIZE = int(os.environ.get("FETCH_SIZE", 1 << 30))
 ROUNDS = int(os.environ.get("FETCH_ROUNDS", 3))
@@ -31,7 +32,8 @@ files.mkdir()
 environment = {"PATH": os.environ["PATH"], "HOME": str(WORK / "home"), "XDG_RUNTIME_DIR": str(WORK / "run"), "LANG": "C"}
 
 
-def write(name, size, seed):
+def prepare(name, size, seed):
+    """Writes a file beside the one with this name, for `publish`. Its digest."""
     piece = random.Random(seed).randbytes(1 << 20)
     sha = hashlib.sha256()
     with open(origin.root / (name + ".new"), "wb") as file:
@@ -39,8 +41,17 @@ def write(name, size, seed):
             block = (number.to_bytes(8, "big") + piece[8:])[:size - number]
             file.write(block)
             sha.update(block)
-    os.rename(origin.root / (name + ".new"), origin.root / name)
     return sha.hexdigest()
+
+
+def publish(name):
+    os.rename(origin.root / (name + ".new"), origin.root / name)
+
+
+def write(name, size, seed):
+    sha = prepare(name, size, seed)
+    publish(name)
+    return sha
 
 
 def digest(path):
@@ -79,12 +90,13 @@ def story():
 
     # Another file under the same URL while it is fetched: one of the two, whole.
     (files / "large").unlink()
+    other = prepare("large", SIZE // 2, 2)
     process = subprocess.Popen(arguments("--parts", "4", origin.url("/slow/large")), env=environment, stderr=subprocess.PIPE, text=True)
-    time.sleep(2)
-    other = write("large", SIZE // 2, 2)
+    wait_until(lambda: any(file.stat().st_blocks for file in files.iterdir()), "the fetch begins to write", process)
+    publish("large")
     said = process.communicate()[1]
     check(process.returncode == 0 and digest(files / "large") == other, "changed in the middle: the new one, whole")
-    check("begun anew" in said, "and that is said")
+    check("starting again" in said, "and the output says so")
 
     # A list.
     lines = []

@@ -615,7 +615,7 @@ def talking(server, client):
 
 TALKING = [
     ("websockets (wss)", ["python:websockets"], talking(WEBSOCKET_SERVER, WEBSOCKET_CLIENT)),
-    ("grpcio (h2 alone)", ["python:grpc"], talking(GRPC_SERVER, GRPC_CLIENT)),
+    ("grpcio", ["python:grpc"], talking(GRPC_SERVER, GRPC_CLIENT)),
 ]
 
 
@@ -629,12 +629,13 @@ def documented_rules():
     return {re.match(r"  - name: (.*)", rule)[1]: rule.rstrip() for rule in rules}
 
 
-def settings(name, rules=(), hosts=""):
+def settings(name, rules=(), hosts="", connect=""):
+    """`hosts` is more of `tls.hosts`, and `connect` is `tls.connect`."""
     path = WORK / f"{name}.yaml"
     text = f"""
         resolve: {{{HOST}: 127.0.0.1, tunnel.test: 127.0.0.1}}
         tunnel: {{ports: any}}
-        tls: {{hosts: {{{HOST}: {{anchors: {{bundle: origins.pem}}, connect: intercept}}{hosts}}}}}
+        tls: {{hosts: {{{HOST}: {{anchors: {{bundle: origins.pem}}, connect: intercept}}{hosts}}}, connect: {{{connect}}}}}
         """
     path.write_text(textwrap.dedent(text) + ("rules:\n" + "\n".join(rules) + "\n" if rules else ""))
     return path
@@ -642,12 +643,11 @@ def settings(name, rules=(), hosts=""):
 
 # MARK: The ways
 
-def by_run(*options, strict=True):
+def by_run(*options):
     """Its requests are in a log in the folder."""
     def through(command, folder):
         log = Path(tempfile.mkstemp(dir=folder, prefix="larder-log.")[1])
-        strictly = ["--strict"] if strict else []
-        return run([LARDER, "run", "-c", WORK / "larder.yaml", *strictly, "--log", log, *options, "--", *command], cwd=folder)
+        return run([LARDER, "run", "-c", WORK / "larder.yaml", "--strict", "--log", log, *options, "--", *command], cwd=folder)
     return through
 
 
@@ -687,8 +687,7 @@ def by_hand(name, variables):
         "node": {"NODE_EXTRA_CA_CERTS": root, "NODE_USE_ENV_PROXY": "1"}, "cargo": {"CARGO_HTTP_CAINFO": root}, "php": {"PHP_INI_SCAN_DIR": f":{WORK}/php"},
         "java": {"JAVA_TOOL_OPTIONS": java}, "maven": {"JAVA_TOOL_OPTIONS": f"{java} -Daether.connector.http.useSystemProperties=true"},
         "perl": {"PERL_LWP_SSL_CA_FILE": root}, "apt": {"APT_CONFIG": WORK / "apt.conf"},
-        # What Larder only tunnels is judged by the client itself.
-        "grpcio": {"GRPC_DEFAULT_SSL_ROOTS_FILE_PATH": WORK / "origins.pem"},
+        "grpcio": {"GRPC_DEFAULT_SSL_ROOTS_FILE_PATH": root},
     }.get(name.split()[0].rstrip(","), {"SSL_CERT_FILE": root})
     told = {} if name.split()[0] in ("java", "maven", "npm", "apt") else {"http_proxy": proxy, "https_proxy": proxy}
     # Nothing that this machine has set for its own programs.
@@ -728,8 +727,8 @@ def main():
     served = Served()
     left_out, failed = [], []
 
-    def ways(*options, strict=True):
-        return [("run", lambda _: by_run("--store", WORK / "run.sqlite", *options, strict=strict)),
+    def ways(*options):
+        return [("run", lambda _: by_run("--store", WORK / "run.sqlite", *options)),
                 ("env", lambda _: by_env(served.variables)), ("by hand", lambda name: by_hand(name, served.variables))]
 
     def chosen(clients):
@@ -760,8 +759,7 @@ def main():
 
     clients = list(chosen(CLIENTS))
     table(clients, ways(), "fetched")
-    # What speaks HTTP/2 alone gets a tunnel, which --strict does not accept: run-strict.sh.
-    table(list(chosen(TALKING)), ways(strict=False), "talked", checks_log=False)
+    table(list(chosen(TALKING)), ways(), "talked", checks_log=False)
     origin.stop()
     served.stop()
     served = Served("--offline")

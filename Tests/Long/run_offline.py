@@ -79,7 +79,7 @@ def main():
             if expects_success:
                 check(said is None, f"{name}: again, the origin stopped", said)
             else:
-                check(said is not None and " missed offline; a run does not store " in said, f"{name}: says that something was missed", said)
+                check(said is not None and " missed offline. Unless a rule stores them, Larder does not store " in said, f"{name}: says that something was missed", said)
         later.append(again)
 
     def run_with(name, client, kind, names, expects_success):

@@ -18,12 +18,17 @@ GRPC_IN_CLEAR = """
         assert channel.unary_unary("/a.B/C")(b"abc", timeout=20) == b"cba"
     """
 UNSEEN = (r"larder: 0 requests, 0 hits, 0 B saved of 0 B, 0 denied\n"
-          r"larder: no request came through Larder: the command sent none, or it ignores the proxy variables; .*--netns.*\n")
+          r"larder: no request came through Larder: either the command sent no request, or it ignores the proxy variables; .*--netns.*\n")
 
 
 def through_larder(authority, requests="1 request"):
     return (rf"larder: {requests}, 0 hits, 0 B saved of 29\d\.\d KiB, 0 denied\n"
             rf"larder:   {re.escape(authority)} {requests}, 0 hits\n")
+
+
+def call(authority):
+    """A call of gRPC that Larder has seen."""
+    return rf"larder: 1 request, 0 hits, 0 B saved of \S+ B, 0 denied\nlarder:   {re.escape(authority)} 1 request, 0 hits\n"
 
 
 def tunnel(authority, more=""):
@@ -48,6 +53,7 @@ def main():
     secure, url = f"{HOST}:{origin.port}", f"http://{in_clear}/file.bin"
     settings = clients.settings("larder")
     with_tunnel = clients.settings("tunnel", hosts=", tunnel.test: {connect: tunnel}")
+    without_http2 = clients.settings("without-http2", connect="http2: off")
     (WORK / "secure.py").write_text(textwrap.dedent(clients.GRPC_CLIENT))
     (WORK / "clear.py").write_text(textwrap.dedent(GRPC_IN_CLEAR))
     failed, left_out = [], []
@@ -89,13 +95,17 @@ def main():
     else:
         with clients.serving(clients.GRPC_SERVER) as secure_port, clients.serving(clients.GRPC_SERVER, "in clear") as clear_port:
             secure, clear, tunneled = f"{HOST}:{secure_port}", f"{HOST}:{clear_port}", f"tunnel.test:{clear_port}"
-            row("grpcio, TLS", [], [clients.PYTHON, WORK / "secure.py", secure], 4, tunnel(
-                secure, rf"larder:   not intercepted \(no_http1_offered\), so no rules applied to its requests: {re.escape(secure)}\n"), fetches=False)
+            row("grpcio, TLS", [], [clients.PYTHON, WORK / "secure.py", secure], 0, call(secure), fetches=False)
+            row("grpcio, in clear", [], [clients.PYTHON, WORK / "clear.py", clear], 0, call(clear), fetches=False)
+            row("grpcio, TLS, with http2: off", [], [clients.PYTHON, WORK / "secure.py", secure], 4, tunnel(
+                secure, rf"larder:   not intercepted \(no_http1_offered\), so no rules applied to its requests: {re.escape(secure)}\n"),
+                settings=without_http2, fetches=False)
             # The command itself fails.
-            row("grpcio, in clear", [], [clients.PYTHON, WORK / "clear.py", clear], 1,
+            row("grpcio, in clear, with http2: off", [], [clients.PYTHON, WORK / "clear.py", clear], 1,
                 rf"larder: 1 request, 0 hits, 0 B saved of 0 B, 1 denied\nlarder:   {re.escape(clear)} 1 request, 0 hits\n"
-                rf"larder:   not let through \(not_tls\): CONNECT {re.escape(clear)}\n"
-                rf"larder: {re.escape(clear)}: the client sent neither TLS nor HTTP/1\.1 in its tunnel; .*connect: tunnel.*\n", fetches=False)
+                rf"larder:   denied \(not_tls\): CONNECT {re.escape(clear)}\n"
+                rf"larder: {re.escape(clear)}: the client used neither TLS nor HTTP/1\.1 in its tunnel\. .*connect: tunnel.*\n",
+                settings=without_http2, fetches=False)
             row("grpcio, in clear, to a host with connect: tunnel", [], [clients.PYTHON, WORK / "clear.py", tunneled], 0, tunnel(tunneled),
                 settings=with_tunnel, fetches=False)
     if left_out:

@@ -56,15 +56,15 @@ struct PinExportTermsTests {
         arguments: [
             (
                 .hpkp, "2026-12-31", .fails, "max-age=5184000",
-                "is written without its expiry, because in this format the pins would have no effect after it"
+                "is written without its expiry, because pins in this format have no effect after their expiry"
             ),
             (
                 .hpkp, "2026-01-01", .fails, "max-age=5184000",
-                "is written without its expiry, because in this format the pins would have no effect after it"
+                "is written without its expiry, because pins in this format have no effect after their expiry"
             ),
             (.hpkp, "2026-01-01", .reports, "Public-Key-Pins-Report-Only", nil),
-            (.okHTTP, "2026-12-31", .fails, ".add(", "is written without its expiry, which the format does not have"),
-            (.curl, "2026-12-31", .reports, "--pinnedpubkey", "is written without its expiry, which the format does not have"),
+            (.okHTTP, "2026-12-31", .fails, ".add(", "is written without its expiry, because the format has no expiry"),
+            (.curl, "2026-12-31", .reports, "--pinnedpubkey", "is written without its expiry, because the format has no expiry"),
             (.curl, "2026-01-01", .reports, "", "is left out: the format has no report-only pins"),
         ] as [(PinFormat, String, PinSet.Expiry, String, String?)])
     func tellsEnds(format: PinFormat, day: String, onExpiry: PinSet.Expiry, part: String, note: String?) throws {

@@ -120,7 +120,7 @@ struct PinImportTests {
             (.curl, "pinnedpubkey = \"sha256//\(a)\"", "pinnedpubkey appears outside a curl command"),
             (.curl, curl("https://a.example:0/"), "a.example has an invalid port"),
             (.okHTTP, ".add(\"b.example\", *arrayOf(\"sha256/\(a)\"))", "an `add` contains something other than strings"),
-            (.okHTTP, "Pin(\"b.example\", \"sha256/\(a)\")", "`sha256/\(a)` is not in an `add` with its host"),
+            (.okHTTP, "Pin(\"b.example\", \"sha256/\(a)\")", "`sha256/\(a)` is not an argument of `add`, so its host is unknown"),
             (.okHTTP, "/* .add(", "a comment is not closed"), (.okHTTP, ".add(\"a", "a string is not closed"),
             (.hpkp, "# a.example\n" + field("max-age=0"), "the pins of a.example are removed (max-age=0)"),
             (.hpkp, "# a.example\n" + field(""), "a.example has no max-age, so nothing is pinned"),

@@ -59,7 +59,7 @@ struct PolicyTestRunTests {
         #expect(failure(policy, ["request": request, "user": scalar("alice"), "verdict": scalar("egress_denied")]) == nil)
         #expect(
             tests(["request": request, "client": scalar("10.0.0.0/8"), "verdict": scalar("allow")]).problems == [
-                "the client of a test is an IP address"
+                "the client of a test must be an IP address"
             ])
     }
 
@@ -77,7 +77,7 @@ struct PolicyTestRunTests {
         }
         #expect(failure(of: "v") == nil)
         // Neither value is named, since it may be a secret.
-        #expect(failure(of: "w") == "expected another value of X-Name after the edits")
+        #expect(failure(of: "w") == "expected a different value of X-Name after the edits")
     }
 
     @Test("Rules that no test matches are listed")

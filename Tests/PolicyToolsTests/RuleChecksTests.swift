@@ -16,7 +16,7 @@ struct RuleChecksTests {
         let allow = try Policies.rule("a", ["x.h.test"], methods: ["GET"], paths: ["/v1/*"])
         let deny = try Policies.rule("d", ["*.h.test"], paths: ["/v1/**"], denies: true)
         let text = { (a: Int, d: Int) in
-            "the rule `a` (line \(a)) has no effect: the rule `d` (line \(d)) denies every request that it matches"
+            "the rule `a` (line \(a)) has no effect: the rule `d` (line \(d)) denies every request that `a` matches"
         }
         #expect(texts(allow, deny) == [text(1, 2)])
         #expect(texts(deny, allow) == [text(2, 1)])
@@ -44,12 +44,12 @@ struct RuleChecksTests {
         let narrow = try Policies.rule("narrow", ["h.test"], ports: [80...80, 443...443])
         #expect(
             texts(narrow, wide) == [
-                "the rule `narrow` (line 1) has no effect: the rule `wide` (line 2) allows every request that it allows"
+                "the rule `narrow` (line 1) has no effect: the rule `wide` (line 2) allows every request that `narrow` allows"
             ])
         let same = try Policies.rule("same", ["h.test"], ports: [1...500])
         #expect(
             texts(wide, same) == [
-                "the rule `same` (line 2) has no effect: the rule `wide` (line 1) allows every request that it allows"
+                "the rule `same` (line 2) has no effect: the rule `wide` (line 1) allows every request that `same` allows"
             ])
     }
 
@@ -73,7 +73,7 @@ struct RuleChecksTests {
     func namesContradictions() throws {
         #expect(
             texts(try Policies.rule("c", ["h.test"], methods: ["CONNECT"], paths: ["/a"])) == [
-                "the rule `c` (line 1) never matches: a CONNECT has no path"
+                "the rule `c` (line 1) never matches: a CONNECT request has no path"
             ])
         #expect(texts(try Policies.rule("a", ["h.test"]), default: .allow).first?.contains("egress.default is allow") == true)
     }
@@ -93,17 +93,17 @@ struct RuleChecksTests {
             try reason {
                 $0.methods = methods("CONNECT")
                 $0.schemes = [.http]
-            } == "a CONNECT counts as https")
+            } == "a CONNECT request has the scheme https, which `scheme` does not list")
         #expect(
             try reason {
                 $0.methods = methods("CONNECT")
                 $0.queries = [try #require(QueryCondition(name: "a", values: []))]
-            } == "a CONNECT has no query")
+            } == "a CONNECT request has no query")
         #expect(
             try reason {
                 $0.methods = methods("CONNECT")
                 $0.contentLengths = [0...1]
-            } == "the content of a CONNECT has no length")
+            } == "the content of a CONNECT request has no length")
         #expect(try reason { $0.methods = methods("CONNECT", "GET") } == nil)
         #expect(
             texts(try Policies.rule("c", ["h.test"], methods: ["CONNECT"])) == [
@@ -124,14 +124,14 @@ struct RuleChecksTests {
                 $0.operations = [operation("GET", "HEAD"), operation("POST")]
             }
         }
-        #expect(try reason("DELETE") == "requests for its operation never have its method")
-        #expect(try reason("CONNECT") == "requests for its operation never have its method")
+        #expect(try reason("DELETE") == "no request of the operation in `operation` uses a method in `method`")
+        #expect(try reason("CONNECT") == "no request of the operation in `operation` uses a method in `method`")
         #expect(try reason("POST") == nil)
     }
 
     @Test("A `not` that excludes all hosts, schemes, ports, methods or paths of its rule leaves nothing to match")
     func namesExclusions() throws {
-        let text = "`not` excludes every request that it matches"
+        let text = "`not` excludes every request that the other conditions match"
         func excluding(_ condition: (inout RuleCondition) throws -> Void, _ excluded: ((inout RuleCondition) throws -> Void)...)
             throws -> String?
         {

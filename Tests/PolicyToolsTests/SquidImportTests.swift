@@ -119,7 +119,9 @@ struct SquidImportTests {
             imported.remarks.contains { $0.line == 4 && $0.text.contains("no later line allows anything") }, "\(imported.remarks)"
         )
         #expect(
-            imported.remarks.contains { $0 == SquidImport.Remark(line: 5, text: "not imported, because line 4 is not expressed") }
+            imported.remarks.contains {
+                $0 == SquidImport.Remark(line: 5, text: "not imported, because the earlier line 4 is not imported")
+            }
         )
         #expect(imported.settings.contains("egress: {default: deny}") && imported.settings.contains("line 3"))
     }
@@ -238,6 +240,6 @@ struct SquidImportTests {
             "acl a dstdomain .h.test\nacl b dstdomain x.h.test\nhttp_access allow a\nhttp_access deny b\nhttp_access deny all\nicp_access allow all\n"
         )
         #expect(imported.remarks.map(\.line) == [4, 6])
-        #expect(imported.remarks[0].text.hasPrefix("Larder also denies the requests that line 3 allows"))
+        #expect(imported.remarks[0].text.contains("even if line 3 allows it"))
     }
 }

@@ -68,12 +68,21 @@ struct CacheRuleParsingTests {
     @Test(
         "Settings that override the RFC are refused without unsafe, and accepted with it",
         arguments: [
-            ("ignore: private", "1:28: rules[0].cache.ignore: this stores responses that the origin server forbids to store"),
-            ("ignore: [no-store]", "1:28: rules[0].cache.ignore: this stores responses that the origin server forbids to store"),
-            ("set_cookie: always", "1:32: rules[0].cache.set_cookie: this shares cookies for a heuristic lifetime"),
+            (
+                "ignore: private",
+                "1:28: rules[0].cache.ignore: the rule stores responses although the origin server forbids storing them"
+            ),
+            (
+                "ignore: [no-store]",
+                "1:28: rules[0].cache.ignore: the rule stores responses although the origin server forbids storing them"
+            ),
+            (
+                "set_cookie: always",
+                "1:32: rules[0].cache.set_cookie: the rule stores responses with Set-Cookie even if a heuristic or a rule sets their lifetime"
+            ),
             (
                 "key: {body: [QUERY, POST]}",
-                "1:25: rules[0].cache.key: this serves responses to POST from the store (RFC 9111 §4)"
+                "1:25: rules[0].cache.key: the rule serves responses to POST from the store (RFC 9111 §4)"
             ),
         ])
     func demandsUnsafe(cache: String, message: String) throws {

@@ -68,7 +68,10 @@ struct FieldConditionTests {
         arguments: [
             ("{}", "f:1:27: rules[0].match.field: the mapping is empty; remove the key instead"),
             ("{a b: x}", "f:1:28: rules[0].match.field.a b: `a b` is not a field name"),
-            ("{Host: x}", "f:1:28: rules[0].match.field.Host: rules do not look at Host; match the target with `host`"),
+            (
+                "{Host: x}",
+                "f:1:28: rules[0].match.field.Host: rules cannot match the Host field; match the host of the target with `host`"
+            ),
             (
                 "{Proxy-Authorization: x}",
                 "f:1:28: rules[0].match.field.Proxy-Authorization: Proxy-Authorization belongs to one connection; rules cannot match it"

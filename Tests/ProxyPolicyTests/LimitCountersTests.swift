@@ -138,20 +138,20 @@ struct LimitCountersTests {
             ),
             (
                 "limit: {requests: 5}",
-                "rules[0].limit.requests: requests is a quota for a period: add within, such as `within: 1h` or `within: run`"
+                "rules[0].limit.requests: requests is a quota for a period: add `within`, such as `within: 1h` or `within: run`"
             ),
             (
                 "limit: {rate: 5, within: 1h}",
                 "rules[0].limit.rate: expected a number of requests from 1 to 1000000 and a unit, such as 10/s, 600/m or 5000/h"
             ),
-            ("limit: {rate: 5/s, within: 1h}", "rules[0].limit.within: within needs one of requests, bytes_out and bytes_in"),
+            ("limit: {rate: 5/s, within: 1h}", "rules[0].limit.within: `within` needs `requests`, `bytes_out` or `bytes_in`"),
             (
                 "limit: {request_body: 1MiB, per: client}",
-                "rules[0].limit.per: per needs one of rate, requests, bytes_out and bytes_in"
+                "rules[0].limit.per: `per` needs `rate`, `requests`, `bytes_out` or `bytes_in`"
             ),
             ("limit: {request: 5}", "rules[0].limit: unknown key `request`; did you mean `requests`?"),
-            ("deny: {}, limit: {rate: 1/s}", "rules[0].limit: a rule with deny cannot do anything else"),
-            ("allow: {}, enforce: report", "rules[0].enforce: enforce needs deny in the same rule"),
+            ("deny: {}, limit: {rate: 1/s}", "rules[0].limit: a rule with `deny` cannot have other actions"),
+            ("allow: {}, enforce: report", "rules[0].enforce: `enforce` needs `deny` in the same rule"),
         ])
     func reportsMistakes(words: String, message: String) throws {
         let found = try problems("[{name: n, \(words)}]")

@@ -32,7 +32,7 @@ struct PolicyRuleParsingTests {
             Row(
                 "[{name: n, deny: {reason: \"a\\nb\"}}]",
                 "f:1:27: rules[0].deny.reason: a reason must be one line of 1 to 512 bytes"),
-            Row("[{name: n, deny: {}, cache: {ttl: 1}}]", "f:1:29: rules[0].cache: a rule with deny cannot do anything else"),
+            Row("[{name: n, deny: {}, cache: {ttl: 1}}]", "f:1:29: rules[0].cache: a rule with `deny` cannot have other actions"),
             Row(
                 "[{name: n, deny: {}},\n {name: n, deny: {}}]", "f:2:2: rules[1]: a rule named `n` is already at line 1"),
             // match
@@ -42,7 +42,7 @@ struct PolicyRuleParsingTests {
             Row("[{name: n, deny: {}, match: {hots: a}}]", "f:1:30: rules[0].match: unknown key `hots`; did you mean `host`?"),
             Row(
                 "[{name: n, deny: {}, match: {host: a:80}}]",
-                "f:1:36: rules[0].match.host: `a:80` is not a host: give the port under its own key, `port`"),
+                "f:1:36: rules[0].match.host: `a:80` is not a host: give the port in the key `port`"),
             Row(
                 "[{name: n, deny: {}, match: {host: [a, b/c]}}]",
                 "f:1:40: rules[0].match.host[1]: `b/c` is not a host: give only the host, without scheme, path or user"),
@@ -69,7 +69,7 @@ struct PolicyRuleParsingTests {
                 "f:1:38: rules[0].match.scheme: expected one of http, https, found `htp`; did you mean `http`?"),
             Row(
                 "[{name: n, deny: {}, match: {path: a}}]",
-                "f:1:36: rules[0].match.path: `a` is not a path: it must begin with a slash or a star"),
+                "f:1:36: rules[0].match.path: `a` is not a path: a path must begin with a slash or a star"),
             Row(
                 "[{name: n, deny: {}, match: {path: /a?b}}]",
                 "f:1:36: rules[0].match.path: `/a?b` is not a path: the query is not part of the path"),
@@ -121,7 +121,7 @@ struct PolicyRuleParsingTests {
                 "f:1:30: rules[0].cache.max_size: expected a number of bytes such as 4096, 16MiB or 1.5GiB, found `big`"),
             Row(
                 "[{name: n, cache: {store: never, unsafe: true}}]",
-                "f:1:42: rules[0].cache.unsafe: `unsafe` has no effect: the rule sets none of policy, ttl, ignore, set_cookie: always and key.body: POST"
+                "f:1:42: rules[0].cache.unsafe: `unsafe` has no effect without policy, ttl, ignore, set_cookie: always or key.body: POST"
             ),
             Row(
                 "[{name: n, cache: {ttl: 1, unsafe: yes}}]",
@@ -161,7 +161,7 @@ struct PolicyRuleParsingTests {
                 "f:1:51: rules[0].validate.wellformed.any_of[1]: this kind is listed twice"),
             Row(
                 "[{name: n, validate: {wellformed: {any_of: [json]}}}]",
-                "f:1:35: rules[0].validate.wellformed: any_of needs two or more kinds"),
+                "f:1:35: rules[0].validate.wellformed: `any_of` needs two or more kinds"),
             Row(
                 "[{name: n, validate: {wellformed: {}}}]",
                 "f:1:35: rules[0].validate.wellformed: the key `any_of` is missing"),
@@ -180,7 +180,7 @@ struct PolicyRuleParsingTests {
                 "f:1:51: rules[0].validate.max_body: expected 1 to 256MiB, found `257MiB`"),
             Row(
                 "[{name: n, validate: {wellformed: json, replace: true}}]",
-                "f:1:50: rules[0].validate.replace: nothing to replace: give status or content_type as well"),
+                "f:1:50: rules[0].validate.replace: `replace` needs `status` or `content_type` too"),
         ])
     func table(row: Row) throws {
         #expect(try problems(row.rules) == row.messages)

@@ -131,7 +131,7 @@ struct TransformPlanTests {
         ),
         (
             "{json_pointer: {remove: \"\"}}",
-            "47: rules[0].transform.json_pointer.remove: the whole value cannot be removed"
+            "47: rules[0].transform.json_pointer.remove: an empty pointer selects the whole value, which cannot be removed"
         ),
         ("{json_pointer: {set: {}}}", "44: rules[0].transform.json_pointer.set: no pointer is listed"),
         (

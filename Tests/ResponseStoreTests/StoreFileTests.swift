@@ -122,6 +122,38 @@ struct StoreFileTests {
         #expect(fixture.seenNotices.isEmpty)
     }
 
+    @Test(
+        "A new store does not replace a user's file beside it",
+        arguments: [".lock", ".reserved", ".ballast", "-wal", "-journal", "-shm"])
+    func keepsUsersFilesBeside(ending: String) throws {
+        let fixture = StoreFixture()
+        let url = URL(filePath: fixture.path + ending)
+        let text = Data("precious\n".utf8)
+        try text.write(to: url)
+        let error = #expect(throws: StoreError.self) { try fixture.open() }
+        #expect(error?.code == .foreignFile && error?.description.contains(fixture.path + ending) == true)
+        #expect(try Data(contentsOf: url) == text)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.folder) == [url.lastPathComponent])
+    }
+
+    @Test("A store whose main file was deleted begins again beside the files that are left")
+    func beginsAgainBesideOwnFiles() throws {
+        let fixture = StoreFixture()
+        let store = try fixture.open()
+        for ending in ["", "-wal", "-shm"] {
+            // As a copy that was made while the store was open.
+            try FileManager.default.copyItem(atPath: fixture.path + ending, toPath: fixture.path + ending + ".copy")
+        }
+        store.shutdown()
+        for ending in ["-wal", "-shm"] {
+            try? FileManager.default.removeItem(atPath: fixture.path + ending)
+            try FileManager.default.moveItem(atPath: fixture.path + ending + ".copy", toPath: fixture.path + ending)
+        }
+        try FileManager.default.removeItem(atPath: fixture.path)
+        try fixture.open().shutdown()
+        #expect(fixture.seenNotices.isEmpty)
+    }
+
     @Test("Files that were moved aside stay, however many there are")
     func keepsFilesMovedAside() throws {
         let fixture = StoreFixture()

@@ -21,7 +21,7 @@ struct TotalsTests {
         return ([query.integer(0), query.integer(1)], [query.integer(2), query.integer(3)])
     }
 
-    @Test("The totals are the sum of the rows, whatever operations happen in whatever order", arguments: 0..<24 as Range<UInt64>)
+    @Test("The totals are the sum of the rows, whatever operations happen in whatever order", arguments: 0..<12 as Range<UInt64>)
     func areTheSum(seed: UInt64) throws {
         let fixture = StoreFixture()
         var random = SeededGenerator(seed: seed)

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPMessage
 import HTTPSerialization
 import ServerTrust
@@ -70,7 +71,7 @@ struct SnapshotEditTests {
         try fixture.write([exchange])
         let octets = try fixture.octets()
         let terms = try Self.terms(#"{"secrets":{"patterns":["acct-[0-9]+"],"query":["who"]}}"#)
-        #expect(throws: SnapshotError.holdsSecrets("http://a:80/x; give --key, so that Larder replaces them")) {
+        #expect(throws: SnapshotError.holdsSecrets("http://a:80/x; give --key, so that Larder replaces the secrets")) {
             try SnapshotMaintenance.rematch(Self.opened(fixture), by: terms, to: fixture.path, key: nil)
         }
         #expect(try fixture.octets() == octets)
@@ -108,6 +109,7 @@ struct SnapshotEditTests {
         let fixture = SnapshotFixture()
         var one = Exchange("http://a:80/1", #"{"n":1}"#)
         one.fields = [("Content-Type", "application/json"), ("Content-Length", "7"), ("ETag", "\"a\""), ("X-Kept", "yes")]
+        one.trailers = [("Repr-Digest", "sha-256=:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=:"), ("X-Check", "kept")]
         var two = one
         two.uri = "http://a:80/2"
         var asked = Exchange("http://a:80/3", "three")
@@ -130,6 +132,9 @@ struct SnapshotEditTests {
             #expect(response.fields.combinedValue(of: .contentLength) == "\(changed.count)")
             #expect(response.fields.combinedValue(of: .etag)?.hasPrefix("\"larder-") == true)
             #expect(response.fields.bytes.text.contains("X-Kept"))
+            let digest = Data(SHA256Digest(of: changed).octets).base64EncodedString()
+            #expect(response.trailers.bytes.text.lowercased().contains("repr-digestsha-256=:\(digest.lowercased()):"))
+            #expect(response.trailers.bytes.text.contains("X-Check"))
         }
         #expect(try !fixture.octets().text.contains(#"{"n":1}"#))
     }
@@ -143,7 +148,8 @@ struct SnapshotEditTests {
         try fixture.write([exchange])
         let octets = try fixture.octets()
         let digest = SHA256Digest(of: exchange.body)
-        #expect(throws: SnapshotError.malformed("the new body of http://a:80/ does not have its Content-Encoding")) {
+        #expect(throws: SnapshotError.malformed("the new body of http://a:80/ is not encoded as its Content-Encoding field says"))
+        {
             try SnapshotMaintenance.edit(Self.opened(fixture), [digest: Array("plain".utf8)])
         }
         #expect(throws: SnapshotError.holdsSecrets("the new body of http://a:80/")) {

@@ -33,6 +33,9 @@ package struct OriginConnection: ~Copyable {
         return head
     }
 
+    /// Notes a head that was received in another way than by `readHead`.
+    func note(head: String) { origin.note(head: head) }
+
     /// Reads exactly this many bytes; `nil` if the peer closes first.
     package func read(count: Int) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: count)
@@ -113,6 +116,9 @@ package struct OriginConnection: ~Copyable {
 
     /// The server name in the client's TLS handshake.
     package var serverName: String? { session?.serverName }
+
+    /// Whether the handshake chose HTTP/2.
+    package var isHTTP2: Bool { session?.protocolName == "h2" }
 
     /// Whether the client has resumed an earlier TLS session.
     package var isResumed: Bool { session?.isResumed == true }

@@ -41,4 +41,23 @@ package final class TLSIdentity: @unchecked Sendable {
     }
 
     deinit { SSL_CTX_free(context) }
+
+    /// The server chooses HTTP/2 for clients that offer it. To be called before the first handshake.
+    package func choosingHTTP2() -> TLSIdentity {
+        copenssl_context_select_protocol(context) { _, chosen, chosenCount, offered, offeredCount, _ in
+            let list = UnsafeBufferPointer(start: offered, count: Int(offeredCount))
+            var offset = 0
+            while offset < list.count {
+                let name = list[(offset + 1)...].prefix(Int(list[offset]))
+                if name.elementsEqual("h2".utf8), let base = list.baseAddress {
+                    chosen?.pointee = base + offset + 1
+                    chosenCount?.pointee = 2
+                    return SSL_TLSEXT_ERR_OK
+                }
+                offset += 1 + name.count
+            }
+            return SSL_TLSEXT_ERR_NOACK
+        }
+        return self
+    }
 }

@@ -17,6 +17,14 @@ final class TLSServerSession {
     /// The server name sent by the client (RFC 6066 §3).
     var serverName: String? { SSL_get_servername(session, TLSEXT_NAMETYPE_host_name).map { String(cString: $0) } }
 
+    /// The protocol chosen by ALPN; empty for none.
+    var protocolName: String {
+        var name: UnsafePointer<UInt8>?
+        var count: UInt32 = 0
+        SSL_get0_alpn_selected(session, &name, &count)
+        return String(decoding: UnsafeBufferPointer(start: name, count: Int(count)), as: UTF8.self)
+    }
+
     var isResumed: Bool { SSL_session_reused(session) == 1 }
 
     /// Returns what `recv` would.

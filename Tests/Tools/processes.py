@@ -61,10 +61,19 @@ def wait_until(condition, what, process=None, seconds=60):
     return found
 
 
+reserved = []
+
+
 def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    """
+    A port of 127.0.0.1 for a server that sets SO_REUSEADDR. It stays reserved until this program ends: the system then gives it to no
+    other socket, neither for a connection nor for a server that wants any port.
+    """
+    s = socket.socket()
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    s.bind(("127.0.0.1", 0))
+    reserved.append(s)
+    return s.getsockname()[1]
 
 
 def wait_for_port(port, process=None):

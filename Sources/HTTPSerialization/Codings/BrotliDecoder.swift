@@ -24,9 +24,9 @@ final class BrotliDecoder: CodingDecoder {
     ) throws(Failure) {
         guard !input.isEmpty else { return }
         hasInput = true
-        // No bytes may follow the end.
+        // No bytes may follow the end of the encoded data.
         if isAtEnd { throw malformed }
-        // Moved out of the object while `take` uses it.
+        // The buffer is moved out of the object while `take` uses it.
         var output: [UInt8] = []
         swap(&output, &buffer)
         defer { swap(&output, &buffer) }

@@ -1,13 +1,13 @@
 /// Limits for the output of content codings (T35).
 public struct CodingLimits: Hashable, Sendable {
-    /// In bytes, for the body as received and for the output of each coding.
+    /// The maximum length in bytes, for the body as received and for the output of each coding.
     public var length: UInt64
-    /// How many times longer than the body itself its decoded form may be, once it exceeds `ratioFloor`.
+    /// Maximum ratio of the decoded length to the received length. It applies to decoded lengths above `ratioFloor`.
     public var ratio: UInt64
-    /// In bytes: below this length any ratio is accepted.
+    /// The decoded length, in bytes, up to which any ratio is accepted.
     public var ratioFloor: UInt64
 
-    /// These limits.
+    /// Creates limits with these values.
     public init(length: UInt64 = .max, ratio: UInt64 = 256, ratioFloor: UInt64 = 1 << 20) {
         self.length = length
         self.ratio = ratio
@@ -17,7 +17,7 @@ public struct CodingLimits: Hashable, Sendable {
 
 /// Why content cannot be decoded.
 public enum CodingFault: String, Error, Hashable, Sendable {
-    /// The data is invalid in its coding: a wrong checksum, an impossible code, a truncated stream, bytes after the end.
+    /// The encoded data is invalid: a wrong checksum, an impossible code, a truncated stream, or bytes after the end.
     case malformed = "malformed_coding"
     /// The output exceeds the limits.
     case tooLarge = "body_too_large"
@@ -26,19 +26,19 @@ public enum CodingFault: String, Error, Hashable, Sendable {
 /// Decodes several content codings within limits, the outermost first. Confined to the thread that decodes the body.
 final class CodingChain {
     private let limits: CodingLimits
-    /// The outermost coding first: the order in which they are decoded.
+    /// The decoders in the order in which they run: the one for the outermost coding first.
     private let decoders: [any CodingDecoder]
-    /// Bytes that entered each decoder and, last, the bytes of the final output.
+    /// How many bytes entered each decoder. The last element is the length of the final output.
     private var lengths: [UInt64]
 
-    /// - Parameter codings: in the order in which they were applied.
+    /// - Parameter codings: the codings in the order in which they were applied.
     init(_ codings: [ContentCoding], limits: CodingLimits) {
         self.limits = limits
         decoders = codings.reversed().map { $0.makeDecoder() }
         lengths = Array(repeating: 0, count: decoders.count + 1)
     }
 
-    /// Whether the body may end here.
+    /// Whether the body may end here: every decoder has reached the end of its data.
     var permitsEnd: Bool { decoders.allSatisfy(\.permitsEnd) }
 
     /// Decodes all of `octets`, and passes the output to `take` in pieces. After it has thrown, this object must not be used again.

@@ -3,11 +3,11 @@ import HTTPMessage
 /// A content coding that Larder can decode (RFC 9110 §8.4.1).
 package enum ContentCoding: UInt8, Sendable, CaseIterable {
     case gzip
-    /// The zlib format (RFC 1950), or bare deflate (RFC 1951), which some servers send under this name.
+    /// The zlib format (RFC 1950), or bare deflate (RFC 1951), which some servers also send as `deflate`.
     case deflate
-    /// RFC 7932.
+    /// The Brotli format (RFC 7932).
     case brotli
-    /// RFC 8878.
+    /// The Zstandard format (RFC 8878).
     case zstandard
 
     /// - Parameter name: compared without regard to case; `x-gzip` is `gzip` (§8.4.1.3).
@@ -28,7 +28,7 @@ package enum ContentCoding: UInt8, Sendable, CaseIterable {
 
 /// The codings of a body as its head lists them, in the order in which they were applied.
 package enum ContentCodings: Equatable, Sendable {
-    /// At most `ContentCodings.limit`; empty for a body that is not encoded.
+    /// The codings, at most `ContentCodings.limit`; empty for a body that is not encoded.
     case known([ContentCoding])
     /// A coding that Larder cannot decode, or more codings than the limit.
     case unsupported

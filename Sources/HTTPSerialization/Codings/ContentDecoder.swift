@@ -2,7 +2,7 @@ import HTTPMessage
 
 /// Decodes the content codings of a response (RFC 9110 §8.4) as it arrives. Confined to the thread that reads the response.
 public final class ContentDecoder {
-    /// For a request's Accept-Encoding: the supported codings, best first.
+    /// The value for a request's Accept-Encoding: the supported codings, best first.
     public static let acceptEncoding = "zstd, br, gzip, deflate"
 
     private let chain: CodingChain
@@ -10,8 +10,8 @@ public final class ContentDecoder {
     private var fault: CodingFault?
 
     /// - Parameters:
-    ///   - contentEncoding: the value of each Content-Encoding line, in order; none for a body that is not encoded.
-    ///   - limits: for the output.
+    ///   - contentEncoding: the value of each Content-Encoding line, in order; empty for a body that is not encoded.
+    ///   - limits: limits for the output.
     /// - Returns: `nil` for an unknown coding, and for more than two codings.
     public init?(contentEncoding: [String], limits: CodingLimits = CodingLimits()) {
         var fields = Fields()
@@ -27,7 +27,8 @@ public final class ContentDecoder {
     /// Decodes the next bytes of the body.
     /// - Parameters:
     ///   - octets: the bytes that follow those of the previous call.
-    ///   - take: receives the output, with a coding in pieces of at most 16 KiB; an error that it throws is rethrown.
+    ///   - take: receives the output. If the body is encoded, the output comes in pieces of at most 16 KiB. An error that `take`
+    ///     throws is rethrown.
     /// - Throws: `CodingFault`. After any error there is no more output.
     public func decode(_ octets: Span<UInt8>, take: (Span<UInt8>) throws -> Void) throws {
         if let fault { throw fault }
@@ -40,7 +41,7 @@ public final class ContentDecoder {
     }
 
     /// Ends the body.
-    /// - Throws: `malformed` if a coding has not reached its own end.
+    /// - Throws: `malformed` if the encoded data is incomplete.
     public func finish() throws(CodingFault) {
         if let fault { throw fault }
         guard chain.permitsEnd else { throw .malformed }

@@ -24,7 +24,7 @@ final class Inflater: CodingDecoder {
     }
 
     deinit {
-        // inflateEnd returns Z_DATA_ERROR if the stream has not ended. That is not an error here, and the memory is freed all the same.
+        // inflateEnd returns Z_DATA_ERROR if the stream has not ended. Here that is not an error, because the memory is freed anyway.
         if isStarted { inflateEnd(stream) }
         stream.deinitialize(count: 1)
         stream.deallocate()
@@ -50,7 +50,7 @@ final class Inflater: CodingDecoder {
 
     var permitsEnd: Bool { !hasInput || isAtEnd }
 
-    /// RFC 1950 §2.2: method 8, a window of at most 32 KiB, and a checksum over both bytes.
+    /// Whether two bytes are a zlib header (RFC 1950 §2.2): method 8, a window of at most 32 KiB, and a valid checksum.
     private static func isZlibHeader(_ first: UInt8, _ second: UInt8) -> Bool {
         first & 0x0F == 8 && first >> 4 <= 7 && (UInt16(first) << 8 | UInt16(second)) % 31 == 0
     }
@@ -76,7 +76,7 @@ final class Inflater: CodingDecoder {
     private func inflateUntilDry<Failure: Error>(
         _ input: Span<UInt8>, orFail malformed: Failure, take: (Span<UInt8>) throws(Failure) -> Void
     ) throws(Failure) -> Int {
-        // Moved out of the object while `take` uses it.
+        // The buffer is moved out of the object while `take` uses it.
         var output: [UInt8] = []
         swap(&output, &buffer)
         defer { swap(&output, &buffer) }

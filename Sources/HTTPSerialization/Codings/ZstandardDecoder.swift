@@ -8,12 +8,12 @@ final class ZstandardDecoder: CodingDecoder {
 
     private let context: OpaquePointer
     private var isAtEnd = true
-    /// The magic number of a frame, until all four bytes have arrived. Given only some of them, libzstd would parse the
-    /// following bytes as a format older than RFC 8878.
+    /// The magic number of a frame, until all four bytes have arrived. If libzstd got fewer, it would parse the following bytes as a
+    /// format older than RFC 8878.
     private var magic: [UInt8] = []
-    /// How many more bytes after the magic number are passed to libzstd one by one. When a header ends, libzstd looks for a
-    /// whole frame at the beginning of its input. If the header began in an earlier piece, it would take those bytes for a
-    /// frame of an old format.
+    /// How many more bytes after the magic number are passed to libzstd one by one. When a header ends, libzstd looks for a whole
+    /// frame at the beginning of its input. If the header began in an earlier piece, libzstd would take the input for a frame of an
+    /// old format.
     private var headerOctetsLeft = 0
     /// The longest header after the magic number (RFC 8878 §3.1.1.1).
     private static let headerLimit = 14
@@ -33,7 +33,7 @@ final class ZstandardDecoder: CodingDecoder {
     func decode<Failure: Error>(
         _ input: Span<UInt8>, orFail malformed: Failure, take: (Span<UInt8>) throws(Failure) -> Void
     ) throws(Failure) {
-        // Moved out of the object while `take` uses it.
+        // The buffer is moved out of the object while `take` uses it.
         var output: [UInt8] = []
         swap(&output, &buffer)
         defer { swap(&output, &buffer) }

@@ -1,12 +1,12 @@
 import HTTPMessage
 import RawStructuredFieldValues
 
-/// A digest algorithm that RFC 9530 §5 lists as active. The others listed there are insecure, and count as unknown here.
+/// A digest algorithm that RFC 9530 §5 lists as active. The other algorithms in that list are insecure, and are treated as unknown.
 public enum DigestAlgorithm: String, Hashable, Sendable, CaseIterable {
     case sha256 = "sha-256"
     case sha512 = "sha-512"
 
-    /// The longest name, in bytes.
+    /// The length of a digest, in bytes.
     public var length: Int { self == .sha256 ? 32 : 64 }
 }
 
@@ -57,7 +57,7 @@ public struct ContentDigest: Hashable, Sendable, CustomStringConvertible {
         self.octets = octets
     }
 
-    /// As a member of the field: `sha-256=:…:`.
+    /// The digest as a member of a Repr-Digest or Content-Digest field: `sha-256=:…:`.
     public var description: String { "\(algorithm.rawValue)=:\(Base64.encode(octets)):" }
 }
 
@@ -83,7 +83,7 @@ public struct DigestField: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Parses the value of each line of the field.
-    /// - Returns: `nil` if it is not a dictionary of byte sequences (RFC 9651 §3.2), or if a digest does not have its
+    /// - Returns: `nil` if the value is not a dictionary of byte sequences (RFC 9651 §3.2), or if a digest does not have its
     ///   algorithm's length. Such a field is ignored.
     public init?(parsing values: [String]) {
         var parser = StructuredFieldValueParser(Array(values.joined(separator: ", ").utf8))
@@ -113,7 +113,7 @@ public struct DigestField: Hashable, Sendable, CustomStringConvertible {
     /// The result of checking a content.
     public enum Verdict: Hashable, Sendable {
         case matches
-        /// With the digest in the field that does not match the content.
+        /// The content does not match this digest of the field.
         case differs(ContentDigest)
         /// All algorithms of the field are unknown.
         case unknown

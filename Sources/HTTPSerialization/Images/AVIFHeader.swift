@@ -1,4 +1,4 @@
-/// AVIF: nested boxes (ISO/IEC 14496-12, 23008-12); the size is a property of the primary item.
+/// Reads the size of an AVIF image from nested boxes (ISO/IEC 14496-12, 23008-12). The size is a property of the primary item.
 struct AVIFHeader {
     private struct Box {
         let type: String
@@ -19,7 +19,9 @@ struct AVIFHeader {
 
     private mutating func info() throws(ImageStop) -> ImageInfo {
         let files = try box(at: 0, before: .max)
-        guard files.type == "ftyp", try names(of: files.content) else { throw .malformed("the first box does not declare AVIF") }
+        guard files.type == "ftyp", try names(of: files.content) else {
+            throw .malformed("the first box does not declare the AVIF format")
+        }
         var place = files.content.upperBound
         while true {
             let box = try box(at: place, before: .max)
@@ -42,7 +44,7 @@ struct AVIFHeader {
         var primary: Int?
         var sizes: [(width: Int, height: Int)?] = []
         var associations: [Int: [Int]] = [:]
-        // After version and flags.
+        // The boxes begin after the 4 bytes of version and flags.
         for box in try boxes(in: content.lowerBound + 4..<max(content.lowerBound + 4, content.upperBound)) {
             if box.type == "pitm" {
                 primary = try header.big(box.content.lowerBound + 4, try header.octet(box.content.lowerBound) == 0 ? 2 : 4)
@@ -60,7 +62,7 @@ struct AVIFHeader {
         return try ImageHeaders.info(.avif, size.width, size.height)
     }
 
-    /// For each property its size, or `nil` if it is not a size.
+    /// The size in each property; `nil` for a property that is not a size.
     private mutating func sizes(in content: Range<Int>) throws(ImageStop) -> [(width: Int, height: Int)?] {
         var sizes: [(width: Int, height: Int)?] = []
         for box in try boxes(in: content) {
@@ -70,7 +72,7 @@ struct AVIFHeader {
         return sizes
     }
 
-    /// The properties of each item, numbered from 1.
+    /// The numbers of each item's properties; the first property has the number 1.
     private mutating func associations(in content: Range<Int>) throws(ImageStop) -> [Int: [Int]] {
         var associations: [Int: [Int]] = [:]
         let isWide = try header.octet(content.lowerBound + 3) & 1 == 1
@@ -82,12 +84,12 @@ struct AVIFHeader {
             place += itemLength + 1
             for _ in 0..<count {
                 try note()
-                guard place < content.upperBound else { throw .malformed("the list of associations is truncated") }
+                guard place < content.upperBound else { throw .malformed("the list of item properties is truncated") }
                 associations[item, default: []].append(
                     isWide ? try header.big(place, 2) & 0x7FFF : try header.octet(place) & 0x7F)
                 place += isWide ? 2 : 1
             }
-            guard place <= content.upperBound else { throw .malformed("the list of associations is truncated") }
+            guard place <= content.upperBound else { throw .malformed("the list of item properties is truncated") }
         }
         return associations
     }

@@ -17,7 +17,7 @@ enum ImageHeaders {
             do throws(ImageStop) {
                 guard try header.has(kind.mark) else { continue }
             } catch {
-                // The bytes that are missing may make it this kind.
+                // The image may be of this kind, depending on the bytes that have not arrived.
                 needsMore = true
                 continue
             }
@@ -33,7 +33,7 @@ enum ImageHeaders {
         return ImageInfo(kind: kind, width: width, height: height)
     }
 
-    /// The first chunk is IHDR, with its checksum (PNG §5.3, §11.2.1).
+    /// PNG: the size is in the first chunk, IHDR, whose checksum is verified (PNG §5.3, §11.2.1).
     private static func png(_ header: HeaderOctets) throws(ImageStop) -> ImageInfo {
         guard try header.big(8, 4) == 13, try header.has(Array("IHDR".utf8), at: 12) else {
             throw .malformed("the IHDR chunk is missing")
@@ -46,7 +46,7 @@ enum ImageHeaders {
         return try info(.png, width, height)
     }
 
-    /// Segments up to the frame header (ITU-T T.81 §B.2.2), whose marker is one of thirteen.
+    /// JPEG: the size is in the frame header (ITU-T T.81 §B.2.2), which has one of thirteen markers. Earlier segments are skipped.
     private static func jpeg(_ header: HeaderOctets) throws(ImageStop) -> ImageInfo {
         var place = 2
         while true {
@@ -69,7 +69,7 @@ enum ImageHeaders {
         }
     }
 
-    /// The logical screen (GIF89a §18).
+    /// GIF: the size is in the logical screen descriptor (GIF89a §18).
     private static func gif(_ header: HeaderOctets) throws(ImageStop) -> ImageInfo {
         try info(.gif, try header.little(6, 2), try header.little(8, 2))
     }
@@ -86,7 +86,7 @@ enum ImageHeaders {
         }
     }
 
-    /// A directory of images, each with width and height in one byte; 0 means 256.
+    /// ICO: a directory of images. Width and height have one byte each; 0 means 256.
     private static func ico(_ header: HeaderOctets) throws(ImageStop) -> ImageInfo {
         let count = try header.little(4, 2)
         guard count > 0 else { throw .malformed("the icon contains no image") }
@@ -102,7 +102,7 @@ enum ImageHeaders {
         return try info(.ico, largest.width, largest.height)
     }
 
-    /// The first directory (TIFF 6.0 §2), at any position.
+    /// TIFF: the size is in the first directory (TIFF 6.0 §2), which may be anywhere in the file.
     private static func tiff(_ header: HeaderOctets) throws(ImageStop) -> ImageInfo {
         let isLittle = try header.octet(0) == 0x49
         func number(_ place: Int, _ length: Int) throws(ImageStop) -> Int {

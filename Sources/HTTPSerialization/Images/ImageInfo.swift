@@ -2,7 +2,7 @@
 public enum ImageKind: String, Hashable, Sendable, CaseIterable {
     case png, jpeg, gif, tiff, bmp, ico, xbm, webp, avif
 
-    /// The media types it is sent with, the registered or usual one first.
+    /// The media types used for this format, the registered or usual one first.
     public var mediaTypes: [String] {
         switch self {
         case .png: ["image/png"]
@@ -20,11 +20,11 @@ public enum ImageKind: String, Hashable, Sendable, CaseIterable {
 
 /// Format and size of an image, from its first bytes. Pixels are not decoded.
 public struct ImageInfo: Hashable, Sendable {
-    /// Determined from the bytes, not from the media type.
+    /// The image format, determined from the bytes, not from the media type.
     public let kind: ImageKind
-    /// In pixels, at least 1. For an icon the width of the largest image; for an animation that of the canvas.
+    /// The width in pixels, at least 1. For an icon, it is the width of the largest image; for an animation, the width of the canvas.
     public let width: Int
-    /// In pixels, at least 1.
+    /// The height in pixels, at least 1.
     public let height: Int
 
     /// The format and size of an image.
@@ -38,8 +38,8 @@ public struct ImageInfo: Hashable, Sendable {
     /// - Parameters:
     ///   - octets: all bytes received, from the first on.
     ///   - isWhole: whether the image ends here.
-    ///   - limits: on the size of the image.
-    /// - Returns: `nil` if more bytes are needed; never if `isWhole`.
+    ///   - limits: limits on the size of the image.
+    /// - Returns: `nil` if more bytes are needed; never `nil` if `isWhole` is `true`.
     /// - Throws: `ImageFault`, as soon as a fault is known.
     public static func reading(
         _ octets: [UInt8], isWhole: Bool, limits: ImageLimits = ImageLimits()
@@ -51,9 +51,13 @@ public struct ImageInfo: Hashable, Sendable {
             switch error {
             case .malformed(let detail): throw ImageFault(reason: .malformed, detail: detail)
             case .needsMore:
-                if isWhole { throw ImageFault(reason: .malformed, detail: "the image ends before its size") }
+                if isWhole {
+                    throw ImageFault(reason: .malformed, detail: "the image data ends before the image's width and height")
+                }
                 if octets.count >= limits.headerLength {
-                    throw ImageFault(reason: .tooLarge, detail: "the first \(limits.headerLength) bytes contain no size")
+                    throw ImageFault(
+                        reason: .tooLarge,
+                        detail: "the first \(limits.headerLength) bytes do not contain the image's width and height")
                 }
                 return nil
             }
@@ -72,10 +76,10 @@ public struct ImageLimits: Hashable, Sendable {
     public var side: Int
     /// Maximum of width times height.
     public var pixels: Int
-    /// In how many bytes the size must be found. A TIFF may store it at its end.
+    /// The size must be within this many bytes from the beginning of the image. A TIFF may have its size at the end.
     public var headerLength: Int
 
-    /// These limits.
+    /// Creates limits with these values.
     public init(side: Int = 32_767, pixels: Int = 100_000_000, headerLength: Int = 1 << 20) {
         self.side = side
         self.pixels = pixels
@@ -87,7 +91,7 @@ public struct ImageLimits: Hashable, Sendable {
 public struct ImageFault: Error, Hashable, Sendable {
     /// The kind of fault.
     public enum Reason: String, Hashable, Sendable {
-        /// An unknown format, or invalid in its format.
+        /// The format is unknown, or the bytes are not valid in their format.
         case malformed
         /// A limit is exceeded.
         case tooLarge = "too_large"

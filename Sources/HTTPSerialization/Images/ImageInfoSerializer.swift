@@ -12,7 +12,7 @@ public struct ImageInfoSerializer: ResponseSerializer {
     public var validation: ResponseValidation
     /// Limits on the size of the image.
     public var limits: ImageLimits
-    /// Whether an image of another format than its Content-Type names is a fault.
+    /// Whether an image is rejected if its format differs from its Content-Type.
     public var requiresDeclaredKind: Bool
 
     /// A serializer within these limits, for these statuses and types.

@@ -1,4 +1,4 @@
-/// WebP: RIFF with one of three chunk types (RFC 9649).
+/// WebP: a RIFF file with one of three chunk types (RFC 9649).
 enum WebPHeader {
     static func read(_ header: HeaderOctets) throws(ImageStop) -> ImageInfo {
         guard try header.has(Array("WEBP".utf8), at: 8) else { throw .malformed("the RIFF file is not WebP") }
@@ -14,7 +14,7 @@ enum WebPHeader {
             let bits = try header.little(21, 4)
             return try ImageHeaders.info(.webp, bits & 0x3FFF + 1, bits >> 14 & 0x3FFF + 1)
         case "VP8X": return try ImageHeaders.info(.webp, try header.little(24, 3) + 1, try header.little(27, 3) + 1)
-        case let form: throw .malformed("WebP of form \(form)")
+        case let form: throw .malformed("the WebP chunk \(form) is unknown")
         }
     }
 }

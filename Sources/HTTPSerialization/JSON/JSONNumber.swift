@@ -15,20 +15,20 @@ public struct JSONNumber: Hashable, Sendable {
         self.text = text
     }
 
-    /// In decimal.
+    /// The integer in decimal.
     public init(_ value: some BinaryInteger) { text = String(value) }
 
-    /// The shortest digits that parse to the same value.
+    /// The number with the shortest digits that parse to the same value.
     /// - Returns: `nil` for infinities and NaN.
     public init?(_ value: Double) {
         guard value.isFinite else { return nil }
         text = value.description
     }
 
-    /// For the parser, which has checked the text already.
+    /// Takes a text that the parser has already checked.
     init(parsed text: String) { self.text = text }
 
-    /// Where a number ends in the grammar, or the position of the invalid byte.
+    /// The position after the number, or the position of the first byte that the grammar does not allow.
     static func end(in octets: UnsafeBufferPointer<UInt8>, from start: Int) -> NumberEnd {
         var index = start
         if index < octets.count, octets[index] == UInt8(ascii: "-") { index += 1 }
@@ -99,7 +99,7 @@ extension JSONNumber {
         let zero = UInt8(ascii: "0")
         let leadingZeros = digits.prefix { $0 == zero }.count
         if leadingZeros == digits.count { return 0 }
-        // An exponent that overflows cannot give an integer: no text has that many digits.
+        // If the exponent overflows, the number is not an integer of any type: no text has enough digits to offset the exponent.
         guard let exponent = rest.isEmpty ? 0 : Int(Substring(rest.dropFirst())) else { return nil }
         let (wholeCount, overflow) = (pointPlace ?? digits.count).addingReportingOverflow(exponent)
         guard !overflow, wholeCount - leadingZeros <= 40, wholeCount > 0 else { return nil }
@@ -114,11 +114,11 @@ extension JSONNumber {
 }
 
 extension JSONNumber: ExpressibleByIntegerLiteral {
-    /// In decimal.
+    /// The integer in decimal.
     public init(integerLiteral value: Int) { self.init(value) }
 }
 
 extension JSONNumber: CustomStringConvertible {
-    /// For error messages.
+    /// The number as text, for error messages.
     public var description: String { text }
 }

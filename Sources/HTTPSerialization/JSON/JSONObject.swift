@@ -1,7 +1,7 @@
 /// The members of a JSON object, in the order of the text (RFC 8259 §4).
 ///
-/// Names may be repeated, as the RFC allows. All members are kept and written again, and a lookup by name returns the last one,
-/// as most parsers do. `JSONParseOptions.refusesRepeatedNames` rejects them when parsing.
+/// Names may be repeated, as the RFC allows. All members are kept and written again, and a lookup by name returns the last one, as
+/// most parsers do. `JSONParseOptions.refusesRepeatedNames` makes the parser reject repeated names.
 public struct JSONObject: Hashable, Sendable {
     /// One name with its value.
     public struct Member: Hashable, Sendable {
@@ -10,7 +10,7 @@ public struct JSONObject: Hashable, Sendable {
         /// The value of the member.
         public var value: JSONValue
 
-        /// A member.
+        /// A member with this name and value.
         public init(name: String, value: JSONValue) {
             self.name = name
             self.value = value
@@ -28,7 +28,7 @@ public struct JSONObject: Hashable, Sendable {
 
     /// Whether there is no member.
     public var isEmpty: Bool { members.isEmpty }
-    /// How many members there are; members with a repeated name each count.
+    /// How many members there are, including all members with a repeated name.
     public var count: Int { members.count }
 
     /// The value of the last member with this name; a linear search.

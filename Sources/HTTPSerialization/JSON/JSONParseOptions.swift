@@ -1,6 +1,6 @@
 /// Which nulls are removed while parsing.
 public enum NullRemoval: Hashable, Sendable {
-    /// None.
+    /// No null is removed.
     case never
     /// Object members whose value is null, at any depth. Array elements stay, so indices do not change.
     case members
@@ -17,14 +17,14 @@ public struct JSONParseOptions: Hashable, Sendable {
     public var removesNulls: NullRemoval
     /// Maximum nesting of arrays and objects; at most `greatestDepthLimit`.
     public var depthLimit: Int
-    /// In bytes. A value takes up to 20 times the memory of its text, for example `[0,0,0…`.
+    /// The maximum length of the text, in bytes. A value takes up to 20 times the memory of its text, for example `[0,0,0…`.
     public var lengthLimit: Int
     /// Maximum number of values, nested ones included. The default is no limit other than the length.
     public var valueLimit: Int
     /// Whether a repeated name in an object is an error. Names are compared by bytes after their escapes are decoded.
     public var refusesRepeatedNames: Bool
 
-    /// Bounds the recursion of the parser, which is as deep as the text.
+    /// The highest value for `depthLimit`. It limits the recursion of the parser, which is as deep as the nesting of the text.
     public static let greatestDepthLimit = 1024
 
     /// Options; by default nothing is removed, and the limits are 512 levels and 64 MiB.
@@ -64,15 +64,15 @@ public struct JSONParseError: Error, Hashable, Sendable {
 
     /// The kind of error.
     public let reason: Reason
-    /// In bytes from 0; the text's length for `unexpectedEnd`, the limit for `tooLarge`.
+    /// The position in bytes from 0; the text's length for `unexpectedEnd`, the limit for `tooLarge`.
     public let offset: Int
-    /// From 1; a line ends with LF.
+    /// The line, counted from 1; a line ends with LF.
     public let line: Int
-    /// In bytes from 1.
+    /// The column in bytes, counted from 1.
     public let column: Int
 }
 
 extension JSONParseError: CustomStringConvertible {
-    /// For error messages.
+    /// The error as text, for error messages.
     public var description: String { "\(reason.rawValue) at line \(line), column \(column) (offset \(offset))" }
 }

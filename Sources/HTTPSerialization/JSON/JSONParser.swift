@@ -2,9 +2,9 @@ import HTTPMessage
 
 /// Parses a JSON text into a value by recursive descent, in one pass over the bytes.
 ///
-/// The values of open containers are on two stacks. They move from there into arrays of exact size, so each container is one
-/// allocation and nothing is copied. Strings of up to 15 bytes, and numbers up to that length, need no allocation. The
-/// recursion is as deep as the text, which `depthLimit` bounds.
+/// The values of open containers are on two stacks. From there they are moved into arrays of exact size, so each container is one
+/// allocation and nothing is copied. Strings of up to 15 bytes, and numbers up to that length, need no allocation. The recursion
+/// is as deep as the nesting of the text, which `depthLimit` limits.
 struct JSONParser: ~Copyable {
     typealias Stop = JSONScanner.Stop
 
@@ -20,7 +20,7 @@ struct JSONParser: ~Copyable {
     }
 
     /// - Parameter isOverdue: called from time to time.
-    /// - Returns: `nil` if `isOverdue` returned `true`: no caller waits for the value now.
+    /// - Returns: `nil` if `isOverdue` returned `true`, which means that no caller waits for the value any more.
     static func parse(
         _ text: some Collection<UInt8>, options: JSONParseOptions, isOverdue: (() -> Bool)?
     ) throws(JSONParseError) -> JSONValue? {

@@ -73,7 +73,7 @@ extension JSONValue {
     public mutating func set(_ value: JSONValue, at pointer: JSONPointer) -> Bool { change(pointer.parts[...], to: value) }
 
     /// Removes a value: every member with the name, or the element, so that later elements move up.
-    /// - Returns: whether there was one. The whole value cannot be removed.
+    /// - Returns: whether the value existed. The whole value cannot be removed.
     public mutating func remove(at pointer: JSONPointer) -> Bool { !pointer.parts.isEmpty && change(pointer.parts[...], to: nil) }
 
     private mutating func change(_ parts: ArraySlice<String>, to value: JSONValue?) -> Bool {
@@ -84,7 +84,7 @@ extension JSONValue {
         let isLast = parts.count == 1
         switch self {
         case .object(var object):
-            // Moved out of the value while it is changed, so that nothing is copied.
+            // The object is moved out of `self` while it is changed, so that nothing is copied.
             self = .null
             defer { self = .object(object) }
             if isLast {

@@ -39,7 +39,8 @@ enum JSONScan {
         return index
     }
 
-    /// Sets the top bit of each byte that is a quote, a backslash or a control character (and of some bytes above the first).
+    /// Sets the top bit of each byte that is a quote, a backslash or a control character. Above the first such byte, the top bits of
+    /// other bytes may be set too.
     @inline(__always)
     private static func special(_ word: UInt64) -> UInt64 {
         let quote = word ^ (ones &* UInt64(ASCII.quote))

@@ -6,7 +6,7 @@ struct JSONScanner: ~Copyable {
     /// Why scanning stops.
     enum Stop: Error {
         case fault(JSONParseError.Reason, offset: Int)
-        /// No caller waits for the result now.
+        /// No caller waits for the result any more.
         case overdue
     }
 
@@ -23,7 +23,7 @@ struct JSONScanner: ~Copyable {
     private var valuesLeft: Int
     /// The last string with escapes.
     private(set) var unescaped: [UInt8] = []
-    /// Called each time another `octetsBetweenQuestions` bytes were scanned.
+    /// Called each time that another `octetsBetweenQuestions` bytes have been scanned.
     private let isOverdue: (() -> Bool)?
     private var nextQuestion: Int
     private static let octetsBetweenQuestions = 256 << 10
@@ -38,12 +38,12 @@ struct JSONScanner: ~Copyable {
         nextQuestion = isOverdue == nil ? .max : Self.octetsBetweenQuestions
     }
 
-    /// Call it before scanning.
+    /// Call this before scanning.
     func checkLength() throws(Stop) {
         if octets.count > options.lengthLimit { throw .fault(.tooLarge, offset: options.lengthLimit) }
     }
 
-    /// Only whitespace may be left.
+    /// Checks that only whitespace is left.
     mutating func finish() throws(Stop) {
         skipBlanks()
         if index < octets.count { throw unexpected() }
@@ -130,7 +130,7 @@ struct JSONScanner: ~Copyable {
         return false
     }
 
-    /// After a value in a container: moves past the comma (`true`) or past the container's end (`false`).
+    /// Moves on after a value in a container: past the comma (`true`) or past the container's end (`false`).
     mutating func goesOn(until end: UInt8) throws(Stop) -> Bool {
         let octet = try next()
         guard octet == ASCII.comma || octet == end else { throw unexpected() }
@@ -174,7 +174,7 @@ struct JSONScanner: ~Copyable {
                 isASCII = false
                 index = JSONScan.endOfHighOctets(in: octets, from: index)
             default:
-                // Bytes before the control character are checked first.
+                // The bytes before the control character are checked first, so that the first error in the text is reported.
                 try checkUTF8(start..<index)
                 throw unexpected()
             }
@@ -202,7 +202,7 @@ struct JSONScanner: ~Copyable {
             index = JSONScan.endOfText(in: octets, from: index)
             guard index < octets.count else { throw unexpectedEnd(ofStringFrom: runStart) }
             if runStart < index {
-                // Checked run by run, so that errors are found in text order.
+                // Each run is checked as soon as it ends, so that the first error in the text is reported.
                 try checkUTF8(runStart..<index)
                 unescaped.append(contentsOf: octets[runStart..<index])
             }

@@ -11,7 +11,7 @@ struct JSONStripper: ~Copyable {
     private var text: [UInt8] = []
 
     /// - Parameter isOverdue: called from time to time.
-    /// - Returns: `nil` if `isOverdue` returned `true`: no caller waits for the text now.
+    /// - Returns: `nil` if `isOverdue` returned `true`, which means that no caller waits for the text any more.
     static func strip(
         _ text: [UInt8], options: JSONParseOptions, isOverdue: (() -> Bool)? = nil
     ) throws(JSONParseError) -> [UInt8]? {
@@ -98,7 +98,7 @@ struct JSONStripper: ~Copyable {
         switch try scanner.readString() {
         case .plain(let range, let isASCII):
             if !isASCII { try scanner.checkUTF8(range) }
-            // Including its quotes.
+            // The string is copied with its quotes.
             text.append(contentsOf: scanner.octets[range.lowerBound - 1..<range.upperBound + 1])
         case .escaped:
             var writer = JSONWriter(JSONWriteOptions())

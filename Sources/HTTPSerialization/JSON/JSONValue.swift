@@ -1,8 +1,8 @@
-/// A JSON value (RFC 8259) that preserves the text's data: numbers keep their digits, objects the order of their members and
-/// repeated names.
+/// A JSON value (RFC 8259) that preserves the text's data: numbers keep their digits, objects the order of their members and repeated
+/// names.
 ///
-/// Two values are equal if they write the same text: `1.0` differs from `1`, and so do objects with the same members in another
-/// order. Literals create values: `let value: JSONValue = ["id": 7, "tags": ["a", nil]]`.
+/// Two values are equal if they are written as the same text. `1.0` differs from `1`, and so do objects with the same members in
+/// another order. Literals create values: `let value: JSONValue = ["id": 7, "tags": ["a", nil]]`.
 public enum JSONValue: Hashable, Sendable {
     case null
     /// `true` or `false`.
@@ -11,9 +11,9 @@ public enum JSONValue: Hashable, Sendable {
     case number(JSONNumber)
     /// A string, with its escapes decoded.
     case string(String)
-    /// Elements in order.
+    /// An array, with its elements in order.
     case array([JSONValue])
-    /// Members in order, including repeated names.
+    /// An object, with its members in order, including repeated names.
     case object(JSONObject)
 
     /// Parses a whole text.
@@ -30,7 +30,7 @@ public enum JSONValue: Hashable, Sendable {
 }
 
 extension JSONValue {
-    /// Whether it is null.
+    /// Whether the value is null.
     public var isNull: Bool { self == .null }
 
     /// The Boolean, or `nil` for any other kind.
@@ -43,10 +43,10 @@ extension JSONValue {
         if case .number(let value) = self { value } else { nil }
     }
 
-    /// The number as an `Int`, or `nil` if it is not a number, has a fraction or is too large.
+    /// The number as an `Int`; `nil` for any other kind, for a fraction, and for a number that is too large.
     public var int: Int? { number.flatMap { Int(exactly: $0) } }
 
-    /// The number as the nearest `Double`, or `nil` if it is not a number or beyond all finite values.
+    /// The number as the nearest `Double`; `nil` for any other kind, and for a number beyond all finite values.
     public var double: Double? { number.flatMap(Double.init) }
 
     /// The string, or `nil` for any other kind.
@@ -64,10 +64,10 @@ extension JSONValue {
         if case .object(let value) = self { value } else { nil }
     }
 
-    /// The member with this name (the last one, if the name is repeated), or `nil` if there is none or this is not an object.
+    /// The member with this name (the last one, if the name is repeated); `nil` if there is none, or if the value is not an object.
     public subscript(name: String) -> JSONValue? { object?[name] }
 
-    /// The element at this index, or `nil` if there is none or this is not an array.
+    /// The element at this index; `nil` if there is none, or if the value is not an array.
     public subscript(index: Int) -> JSONValue? {
         guard case .array(let elements) = self, elements.indices.contains(index) else { return nil }
         return elements[index]
@@ -99,7 +99,7 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
     public init(booleanLiteral value: Bool) { self = .bool(value) }
     /// An integer.
     public init(integerLiteral value: Int) { self = .number(JSONNumber(value)) }
-    /// The shortest digits that parse to the same `Double`. A literal that is not finite is a programming error.
+    /// The number with the shortest digits that parse to the same `Double`. A literal that is not finite is a programming error.
     public init(floatLiteral value: Double) {
         guard let number = JSONNumber(value) else { preconditionFailure("JSON has no number for \(value)") }
         self = .number(number)
@@ -113,6 +113,6 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
 }
 
 extension JSONValue: CustomStringConvertible {
-    /// The text without whitespace.
+    /// The value as a JSON text without whitespace.
     public var description: String { String(decoding: text(), as: UTF8.self) }
 }

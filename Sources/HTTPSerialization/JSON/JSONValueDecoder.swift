@@ -7,8 +7,8 @@ public enum JSONNameStrategy: Hashable, Sendable {
 
 /// Decodes `Decodable` types from a JSON value.
 ///
-/// Numbers are read from their text: integers exactly or not at all, never through a `Double`. Foundation types get no special
-/// treatment: a `Date` or `URL` decodes as its own `init(from:)` does; for another form write your own `init(from:)`.
+/// Integers are read from their text exactly, or the decoding fails; they are never converted through a `Double`. Foundation types
+/// get no special treatment: a `Date` or `URL` decodes as its own `init(from:)` does. For another form, write your own `init(from:)`.
 public struct JSONValueDecoder: Sendable {
     /// How member names map to property names.
     public var names: JSONNameStrategy

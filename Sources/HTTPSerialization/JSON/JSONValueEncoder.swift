@@ -1,6 +1,6 @@
 /// Encodes `Encodable` types as JSON values, with members in the order in which they are encoded.
 ///
-/// As for `JSONValueDecoder`, Foundation types get no special treatment.
+/// As in `JSONValueDecoder`, Foundation types get no special treatment.
 public struct JSONValueEncoder: Sendable {
     /// An encoder.
     public init() {}
@@ -59,7 +59,7 @@ final class NodeEncoder: Encoder {
 
     func singleValueContainer() -> any SingleValueEncodingContainer { self }
 
-    /// A name that is encoded again replaces its first value.
+    /// The node for a member. If a name is encoded again, the new value replaces the first one.
     func member(_ key: any CodingKey) -> NodeEncoder {
         let node = NodeEncoder(at: codingPath + [key])
         if let place = places[key.stringValue] {
@@ -87,7 +87,7 @@ extension NodeEncoder: SingleValueEncodingContainer {
     func encode(_ value: String) { set(.string(value)) }
     func encode(_ value: Double) throws { set(.number(try number(value))) }
     func encode(_ value: Float) throws {
-        // From its own digits: as a Double it would have more.
+        // Writes the digits of the `Float` itself: the same number as a `Double` has more digits.
         guard value.isFinite, let number = JSONNumber(value.description) else { throw noNumber(value) }
         set(.number(number))
     }
@@ -105,7 +105,7 @@ extension NodeEncoder: SingleValueEncodingContainer {
     func encode(_ value: UInt128) { integer(value) }
 
     func encode<Value: Encodable>(_ value: Value) throws {
-        // A part that is already JSON is used unchanged.
+        // A value that is already JSON is used unchanged.
         if let value = value as? JSONValue { set(value) } else { try value.encode(to: self) }
     }
 

@@ -2,7 +2,7 @@ import HTTPMessage
 
 /// Options for writing a JSON value.
 public struct JSONWriteOptions: Hashable, Sendable {
-    /// One line for each member and element, indented by two spaces.
+    /// Writes each member and element on its own line, indented by two spaces.
     public var isIndented: Bool
     /// Sorts members by the bytes of their names; repeated names keep their order.
     public var sortsNames: Bool
@@ -92,7 +92,7 @@ struct JSONWriter {
         string.withUTF8 { write(string: $0) }
     }
 
-    /// - Parameter octets: UTF-8, without quotes and escapes.
+    /// - Parameter octets: the string in UTF-8, without quotes and escapes.
     mutating func write(string octets: UnsafeBufferPointer<UInt8>) {
         text.append("\"")
         var start = 0

@@ -1,8 +1,8 @@
-/// The members of an object, by name. The names are indexed, so that looking up many of them does not search the object each time.
+/// The members of an object, by name. The names are indexed, so that a lookup does not search the object.
 struct MemberContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private let decoder: NodeDecoder
     private let object: JSONObject
-    /// Indices by mapped name; for a repeated name the last one.
+    /// The index of each member by its mapped name; for a repeated name, the index of the last member.
     private let places: [String: Int]
 
     init(_ object: JSONObject, of decoder: NodeDecoder) {

@@ -1,4 +1,4 @@
-/// A value at its path, to decode from.
+/// Decodes from a JSON value at a known path.
 struct NodeDecoder: Decoder {
     let value: JSONValue
     let codingPath: [any CodingKey]
@@ -73,7 +73,7 @@ extension NodeDecoder: SingleValueDecodingContainer {
     func decode(_ type: UInt128.Type) throws -> UInt128 { try integer() }
 
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        // A part may be requested as a `JSONValue`.
+        // If the requested type is `JSONValue`, the value is returned unchanged.
         if let value = value as? Value { return value }
         return try Value(from: self)
     }
@@ -91,7 +91,7 @@ extension NodeDecoder: SingleValueDecodingContainer {
 }
 
 extension JSONValue {
-    /// For error messages.
+    /// The kind of the value, for error messages.
     var kind: String {
         switch self {
         case .null: "null"
@@ -105,8 +105,8 @@ extension JSONValue {
 }
 
 extension JSONValue: Codable {
-    /// With `JSONValueDecoder` the value unchanged. Other decoders do not offer a number's text; there it becomes an `Int`,
-    /// else a `Double`.
+    /// With `JSONValueDecoder`, decodes the value unchanged. Other decoders do not give access to a number's text, so a number
+    /// becomes an `Int`, or else a `Double`.
     public init(from decoder: any Decoder) throws {
         if let node = decoder as? NodeDecoder {
             self = node.value
@@ -140,7 +140,8 @@ extension JSONValue: Codable {
         }
     }
 
-    /// Numbers that fit an `Int` are encoded as such, others as the nearest `Double`, since encoders accept no text.
+    /// A number that fits an `Int` is encoded as an `Int`, and any other number as the nearest `Double`, since encoders accept no
+    /// text.
     public func encode(to encoder: any Encoder) throws {
         switch self {
         case .null:

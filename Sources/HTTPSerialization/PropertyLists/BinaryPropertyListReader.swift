@@ -1,7 +1,7 @@
 /// Reads the binary form: `bplist00`, objects, a table of their offsets, and a trailer of 32 bytes.
 ///
-/// Objects refer to others by number, so that a short text can expand to a long value. Strings and data are read once and
-/// shared, and each reference counts towards the limit of values.
+/// Objects refer to other objects by number, so a short file can expand to a long value. Strings and data are read once and shared,
+/// and each reference counts towards the limit of values.
 struct BinaryPropertyListReader {
     private static let trailerLength = 32
     private static let headerLength = 8
@@ -14,7 +14,7 @@ struct BinaryPropertyListReader {
     private var valueCount = 0
     /// Strings and data already read, by object number.
     private var shared: [Int: PropertyListValue] = [:]
-    /// Whether the object is an ancestor of the one being read.
+    /// For each object: whether the object that is being read is inside it.
     private var isOpen: [Bool]
 
     static func read(_ octets: [UInt8], limits: PropertyListLimits) throws(PropertyListFault) -> PropertyListValue {
@@ -56,7 +56,7 @@ struct BinaryPropertyListReader {
         isOpen = Array(repeating: false, count: places.count)
     }
 
-    /// Big-endian, unsigned, at most 8 bytes.
+    /// Reads a big-endian, unsigned integer of at most 8 bytes.
     private static func number(in octets: [UInt8], _ place: Int, _ length: Int) -> UInt64 {
         octets[place..<place + length].reduce(0) { $0 << 8 | UInt64($1) }
     }
@@ -101,7 +101,7 @@ struct BinaryPropertyListReader {
         return Self.number(in: octets, place, length)
     }
 
-    /// Integers of up to 4 bytes are unsigned, those of 8 and 16 bytes signed.
+    /// Integers of up to 4 bytes are unsigned; integers of 8 and 16 bytes are signed.
     private func integer(at place: Int) throws(PropertyListFault) -> Int128 {
         let length = 1 << Int(octets[place] & 0xF)
         if length < 8 { return Int128(try unsigned(at: place + 1, length)) }

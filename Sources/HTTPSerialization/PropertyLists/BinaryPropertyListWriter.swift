@@ -1,5 +1,5 @@
-/// Writes the binary form. Equal strings, numbers and so on are written once, in the same order as Python's plistlib
-/// writes them.
+/// Writes the binary form. Equal strings, equal numbers and so on are written once, in the order in which Python's plistlib writes
+/// them.
 struct BinaryPropertyListWriter {
     private var objects: [PropertyListValue] = []
     private var numbers: [PropertyListValue: Int] = [:]
@@ -29,7 +29,7 @@ struct BinaryPropertyListWriter {
         return number
     }
 
-    /// Minus zero equals zero, but must be written as itself.
+    /// Minus zero equals zero but must be written as minus zero, so it is not shared.
     private static func isShared(_ value: PropertyListValue) -> Bool {
         switch value {
         case .array, .dictionary, .uid: false
@@ -88,7 +88,7 @@ struct BinaryPropertyListWriter {
         }
     }
 
-    /// 1, 2, 4 or 8 bytes.
+    /// How many bytes a number needs: 1, 2, 4 or 8.
     private static func length(of number: Int) -> Int {
         number < 1 << 8 ? 1 : number < 1 << 16 ? 2 : number < 1 << 32 ? 4 : 8
     }
@@ -104,7 +104,7 @@ struct BinaryPropertyListWriter {
             return
         }
         if unsigned > UInt64(Int64.max) {
-            // Eight bytes would be read as a signed integer.
+            // Readers would take eight bytes for a signed integer, so this number gets 16.
             octets.append(0x14)
             append(0, 8)
             append(unsigned, 8)

@@ -2,13 +2,13 @@ import HTTPMessage
 
 /// A date in a property list: seconds since the beginning of 2001, UTC, without leap seconds.
 public struct PropertyListDate: Hashable, Sendable, CustomStringConvertible {
-    /// May have a fraction, which the XML form does not support.
+    /// The seconds may have a fraction, which the XML form does not support.
     public let secondsSince2001: Double
 
     /// The date this many seconds after the beginning of 2001.
     public init(secondsSince2001: Double) { self.secondsSince2001 = secondsSince2001 }
 
-    /// Parses exactly the form `2026-11-23T03:07:55Z`.
+    /// Parses a text of exactly the form `2026-11-23T03:07:55Z`.
     public init?(_ text: String) {
         let octets = Array(text.utf8)
         let form = Array("0000-00-00T00:00:00Z".utf8)
@@ -25,7 +25,7 @@ public struct PropertyListDate: Hashable, Sendable, CustomStringConvertible {
         secondsSince2001 = Double(((days * 24 + hour) * 60 + minute) * 60 + second)
     }
 
-    /// As in the XML form, in whole seconds; `nil` for a date outside the years 1 to 9999.
+    /// The date as in the XML form, in whole seconds; `nil` for a date outside the years 1 to 9999.
     public var text: String? {
         guard secondsSince2001.isFinite, abs(secondsSince2001) < 1e12 else { return nil }
         let total = Int(secondsSince2001.rounded(.down))
@@ -37,7 +37,7 @@ public struct PropertyListDate: Hashable, Sendable, CustomStringConvertible {
             + "\(digits(second / 3600, 2)):\(digits(second / 60 % 60, 2)):\(digits(second % 60, 2))Z"
     }
 
-    /// As in the XML form; for a date outside its years, in seconds.
+    /// The date as in the XML form. A date outside the years 1 to 9999 is written in seconds since 2001.
     public var description: String { text ?? "\(secondsSince2001) s since 2001" }
 
     private static func isLeap(_ year: Int) -> Bool { year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) }

@@ -36,7 +36,7 @@ public struct PropertyListRequestSerializer: RequestSerializer {
     /// A serializer for this form.
     public init(_ form: PropertyListValue.Form = .xml) { self.form = form }
 
-    /// Without parameters the request has no content and no type.
+    /// Without parameters the request has no content and no Content-Type.
     /// - Throws: `inexpressible`.
     public func serialize(
         _ parameters: PropertyListValue?, method: String, target: String

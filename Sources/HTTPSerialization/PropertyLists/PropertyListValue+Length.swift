@@ -1,6 +1,6 @@
 extension PropertyListValue {
-    /// Whether its JSON text, not counting escapes, has at most this length in bytes. The value shares objects that are
-    /// referenced several times; a text repeats them.
+    /// Whether the value's JSON text, not counting escapes, has at most this length in bytes. The value shares objects that are
+    /// referenced several times; its text repeats them.
     func jsonLengthIsAtMost(_ limit: UInt64) -> Bool {
         var left = Int64(clamping: limit)
         take(from: &left)

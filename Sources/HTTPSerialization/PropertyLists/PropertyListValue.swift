@@ -2,7 +2,7 @@
 public enum PropertyListValue: Hashable, Sendable {
     /// A string.
     case string(String)
-    /// Values from -2⁶³ to 2⁶⁴ - 1 can be written; wider ones can be read.
+    /// An integer. Values from -2⁶³ to 2⁶⁴ - 1 can be written; wider values can only be read.
     case integer(Int128)
     /// A number with a fraction.
     case real(Double)
@@ -24,7 +24,7 @@ public enum PropertyListValue: Hashable, Sendable {
 public struct PropertyListDictionary: Hashable, Sendable {
     /// A key with its value.
     public struct Member: Hashable, Sendable {
-        /// May be repeated in a dictionary.
+        /// The key, which may be repeated in a dictionary.
         public var key: String
         /// The value of the member.
         public var value: PropertyListValue
@@ -69,10 +69,10 @@ public struct PropertyListLimits: Hashable, Sendable {
     public var length: Int
     /// Maximum nesting of arrays and dictionaries.
     public var depth: Int
-    /// Maximum number of values, including keys; a shared value counts once for each reference.
+    /// Maximum number of values, including keys. Each reference to a shared value counts as one value.
     public var valueCount: Int
 
-    /// These limits.
+    /// Creates limits with these values.
     public init(length: Int = 64 << 20, depth: Int = 100, valueCount: Int = 1_000_000) {
         precondition(depth <= 200, "elements of XML stand no more deeply either")
         self.length = length
@@ -85,7 +85,7 @@ public struct PropertyListLimits: Hashable, Sendable {
 public struct PropertyListFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of fault.
     public enum Reason: String, Hashable, Sendable {
-        /// Neither form, or invalid in its form.
+        /// The bytes have neither of the two forms, or are invalid in their form.
         case malformed
         case tooDeep = "too_deep"
         case tooLarge = "too_large"
@@ -97,7 +97,7 @@ public struct PropertyListFault: Error, Hashable, Sendable, CustomStringConverti
     public let reason: Reason
     /// The problem found, or the limit exceeded.
     public let detail: String
-    /// In bytes from 0; only for the binary form.
+    /// The position in bytes from 0; known only for the binary form.
     public let offset: Int?
 
     init(_ reason: Reason, _ detail: String, at offset: Int? = nil) {
@@ -106,16 +106,16 @@ public struct PropertyListFault: Error, Hashable, Sendable, CustomStringConverti
         self.offset = offset
     }
 
-    /// For error messages.
+    /// The fault as text, for error messages.
     public var description: String { "\(reason.rawValue): \(detail)" + (offset.map { " at offset \($0)" } ?? "") }
 }
 
 extension PropertyListValue {
     /// The two forms that can be read and written.
     public enum Form: Hashable, Sendable {
-        /// Version 1.0.
+        /// The XML form, version 1.0.
         case xml
-        /// `bplist00`.
+        /// The binary form, which begins with `bplist00`.
         case binary
     }
 

@@ -79,7 +79,7 @@ enum XMLPropertyList {
     private static func elements(of element: XMLTree.Element) throws(PropertyListFault) -> [XMLTree.Element] {
         for child in element.children {
             if case .text(let text) = child, !text.allSatisfy(\.isWhitespace) {
-                throw PropertyListFault(.malformed, "text in \(element.name.qualified)")
+                throw PropertyListFault(.malformed, "the element \(element.name.qualified) contains text, which is not allowed")
             }
         }
         return element.elements
@@ -103,7 +103,7 @@ enum XMLPropertyList {
         return String(decoding: octets, as: UTF8.self)
     }
 
-    /// Decimal, or hexadecimal after `0x`.
+    /// Parses an integer: decimal, or hexadecimal after `0x`.
     private static func integer(_ text: String) -> Int128? {
         let isNegative = text.hasPrefix("-")
         let digits = isNegative || text.hasPrefix("+") ? text.dropFirst() : text[...]
@@ -133,7 +133,7 @@ enum XMLPropertyList {
         switch value {
         case .string(let string): text += line("string", try escaped(string))
         case .integer(let integer): text += line("integer", "\(try checked(integer))")
-        // Swift's description of NaN can be longer than other readers accept.
+        // Swift's description of NaN may contain more than `nan`, which other readers do not accept.
         case .real(let real): text += line("real", real.isNaN ? "nan" : "\(real)")
         case .bool(let bool): text += "\(indent)<\(bool ? "true" : "false")/>\n"
         case .date(let date):
@@ -141,7 +141,7 @@ enum XMLPropertyList {
             text += line("date", moment)
         case .data(let octets):
             text += "\(indent)<data>\n"
-            // As other writers do: 76 columns, with a tab as eight.
+            // Lines have the length that other writers use: 76 columns, where a tab is eight columns.
             let lineLength = max(16, 76 - 8 * depth) / 4 * 3
             for start in stride(from: 0, to: octets.count, by: lineLength) {
                 text += indent + Base64.encode(Array(octets[start..<min(start + lineLength, octets.count)])) + "\n"
@@ -161,7 +161,7 @@ enum XMLPropertyList {
             }
             text += "\(indent)</dict>\n"
         case .uid(let number):
-            // XML has no element for it; this is Apple's convention.
+            // The XML form has no element for a UID; this is Apple's convention.
             try write(.dictionary(PropertyListDictionary([("CF$UID", .integer(Int128(number)))])), depth: depth, to: &text)
         }
     }
@@ -173,7 +173,7 @@ enum XMLPropertyList {
         return integer
     }
 
-    /// A carriage return is written as a character reference, since XML parsers turn it into a line feed.
+    /// Escapes text. A carriage return is written as a character reference, since XML parsers turn it into a line feed.
     private static func escaped(_ text: String) throws(PropertyListFault) -> String {
         var escaped = ""
         for scalar in text.unicodeScalars {

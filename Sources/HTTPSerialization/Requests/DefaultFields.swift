@@ -5,9 +5,9 @@ public enum DefaultFields {
     /// Maximum number of languages.
     public static let languageLimit = 6
 
-    /// The value of Accept-Language (RFC 9110 §12.5.4) for languages in order of preference: `zh-Hans-CN;q=1, en;q=0.9`, down
-    /// to 0.5. Invalid language ranges are left out.
-    /// - Returns: `nil` if none is left.
+    /// The value of Accept-Language (RFC 9110 §12.5.4) for languages in order of preference: `zh-Hans-CN;q=1, en;q=0.9`, down to 0.5.
+    /// Invalid language ranges are left out.
+    /// - Returns: `nil` if no language is left.
     public static func acceptLanguage(_ languages: [String]) -> String? {
         let ranges = languages.filter(isLanguageRange).prefix(languageLimit)
         if ranges.isEmpty { return nil }
@@ -16,8 +16,8 @@ public enum DefaultFields {
         }.joined(separator: ", ")
     }
 
-    /// Language ranges from system locale names, as in `LANGUAGE` and `LANG`: `de_DE.UTF-8` is `de-DE`. `C` and `POSIX` are
-    /// left out, and so are repetitions.
+    /// Language ranges from system locale names, as in `LANGUAGE` and `LANG`: `de_DE.UTF-8` becomes `de-DE`. `C`, `POSIX` and
+    /// repeated names are left out.
     public static func languages(ofLocales locales: [String]) -> [String] {
         var languages: [String] = []
         for locale in locales {
@@ -46,7 +46,8 @@ public enum DefaultFields {
         return folded.isEmpty ? "-" : String(decoding: folded, as: UTF8.self)
     }
 
-    /// RFC 4647 §2.1: `*`, or letters, then letters and digits, up to eight each, separated by hyphens.
+    /// Whether the text is a language range (RFC 4647 §2.1, §2.2): `*`, or parts of up to eight letters separated by hyphens. Parts
+    /// after the first may also have digits and `*`.
     private static func isLanguageRange(_ text: String) -> Bool {
         if text == "*" { return true }
         let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
@@ -62,7 +63,7 @@ public enum DefaultFields {
 /// Converts text to ASCII: Latin letters lose their diacritics; all other characters above 127 are left out, and so are control
 /// characters.
 enum ASCIIFold {
-    /// U+00C0 to U+017F, one word each; a period for none.
+    /// The ASCII form of each character from U+00C0 to U+017F; a period means that there is none.
     private static let latin = """
         A A A A A A AE C E E E E I I I I D N O O O O O . O U U U U Y TH ss a a a a a a ae c e e e e i i i i d n o o o o o . o u u u u y th y \
         A a A a A a C c C c C c C c D d D d E e E e E e E e E e G g G g G g G g H h H h I i I i I i I i I i IJ ij J j K k k \

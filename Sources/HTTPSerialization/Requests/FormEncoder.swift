@@ -14,9 +14,9 @@ public struct FormEncoder: Hashable, Sendable {
 
     /// One name with its value, not escaped. A `nil` value is written without an equals sign.
     public struct Pair: Hashable, Sendable {
-        /// Not escaped.
+        /// The name, not escaped.
         public let name: String
-        /// Not escaped; `nil` for a bare name.
+        /// The value, not escaped; `nil` for a bare name.
         public let value: String?
 
         /// A pair.
@@ -33,7 +33,7 @@ public struct FormEncoder: Hashable, Sendable {
         return pairs
     }
 
-    /// The pairs joined to one text; empty if there are none.
+    /// The pairs as one text; empty if there are no pairs.
     public func encode(_ parameters: JSONObject) -> String {
         pairs(of: parameters).map { pair in
             let name = Self.escape(pair.name, options.spaces)
@@ -52,7 +52,7 @@ public struct FormEncoder: Hashable, Sendable {
         return head + separator + query + target[fragmentStart...]
     }
 
-    /// A name or value with all other characters escaped.
+    /// A name or value with all characters escaped except letters, digits and `-._~/?`.
     public static func escape(_ text: String, _ spaces: FormEncodingOptions.Spaces = .percent) -> String {
         var escaped: [UInt8] = []
         escaped.reserveCapacity(text.utf8.count)

@@ -2,37 +2,37 @@
 public struct FormEncodingOptions: Hashable, Sendable {
     /// How the elements of an array are named.
     public enum Arrays: Hashable, Sendable {
-        /// `tags[]=a&tags[]=b`
+        /// Empty brackets after the name: `tags[]=a&tags[]=b`.
         case brackets
-        /// `tags=a&tags=b`
+        /// The name alone, repeated: `tags=a&tags=b`.
         case repeated
-        /// `tags[0]=a&tags[1]=b`
+        /// The index in brackets after the name: `tags[0]=a&tags[1]=b`.
         case indices
     }
 
     /// How Booleans are written.
     public enum Booleans: Hashable, Sendable {
-        /// `1` and `0`
+        /// True is `1`, false is `0`.
         case numeric
-        /// `true` and `false`
+        /// The words `true` and `false`.
         case literal
     }
 
     /// How null is written.
     public enum Nulls: Hashable, Sendable {
-        /// `name`
+        /// The name without an equals sign: `name`.
         case bareName
-        /// `name=`
+        /// The name with an empty value: `name=`.
         case emptyValue
-        /// It is left out.
+        /// Null values are left out.
         case leftOut
     }
 
     /// How a space is written.
     public enum Spaces: Hashable, Sendable {
-        /// `%20`
+        /// A space is `%20`.
         case percent
-        /// `+`
+        /// A space is `+`.
         case plus
     }
 

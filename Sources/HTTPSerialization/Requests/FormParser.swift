@@ -5,9 +5,9 @@ import HTTPMessage
 /// `+` and `%20` are spaces; a `%` that does not begin an escape stays a `%`; bytes that are not UTF-8 are replaced. Only the
 /// size of a form can be an error.
 public struct FormParser: Hashable, Sendable {
-    /// Maximum length of a form in bytes; one more is `tooLong`.
+    /// Maximum length of a form, in bytes; a longer form fails with `tooLong`.
     public var lengthLimit = 8 << 20
-    /// Maximum number of pairs; one more is `tooManyPairs`.
+    /// Maximum number of pairs; a form with more pairs fails with `tooManyPairs`.
     public var pairLimit = 10_000
     /// Whether brackets in names denote objects and arrays, as `FormEncoder` writes them. If not, every value is a string under
     /// its name.
@@ -52,7 +52,7 @@ public struct FormParser: Hashable, Sendable {
         return JSONObject(root.object.members + beside)
     }
 
-    /// `a[b][]` as `a`, `b` and the empty string.
+    /// Splits a name at its brackets: `a[b][]` becomes `a`, `b` and the empty string.
     private func path(of name: String) -> [String] {
         let octets = Array(name.utf8)
         guard let first = octets.firstIndex(of: UInt8(ascii: "[")), first > 0, octets.last == UInt8(ascii: "]") else {
@@ -86,10 +86,10 @@ private struct FormNode {
     private var names: [String] = []
     private var kinds: [String: Kind] = [:]
 
-    /// - Returns: `false` if a value of another kind is there.
+    /// - Returns: `false` if the path already has a value of another kind.
     mutating func insert(_ value: JSONValue, at path: ArraySlice<String>) -> Bool {
         let name = path[path.startIndex]
-        // Removed from the dictionary while it is changed, so that nothing is copied.
+        // The former value is removed from the dictionary while it is changed, so that nothing is copied.
         let former = kinds.removeValue(forKey: name)
         guard let new = Self.joined(former, value, at: path.dropFirst()) else {
             kinds[name] = former
@@ -100,7 +100,7 @@ private struct FormNode {
         return true
     }
 
-    /// - Returns: `nil` if the value conflicts with the former one.
+    /// - Returns: `nil` if the new value conflicts with the former value.
     private static func joined(_ former: consuming Kind?, _ value: JSONValue, at rest: ArraySlice<String>) -> Kind? {
         let isElement = rest.isEmpty || (rest.count == 1 && rest.first == "")
         switch former {
@@ -117,7 +117,7 @@ private struct FormNode {
     }
 
     private static func inserted(_ value: JSONValue, at rest: ArraySlice<String>, into node: consuming FormNode) -> Kind? {
-        // An array of objects is ambiguous: members of one element cannot be told from members of the next.
+        // An array of objects is ambiguous: it is unclear where the members of one element end and those of the next begin.
         guard rest.first?.isEmpty == false, node.insert(value, at: rest) else { return nil }
         return .object(node)
     }

@@ -11,7 +11,8 @@ public struct FormRequestSerializer: RequestSerializer {
         self.queryMethods = queryMethods
     }
 
-    /// Without parameters the query stays unchanged; a form is then empty content with its type.
+    /// Without parameters, the target stays unchanged. For a method with a form, the request then has empty content with the form's media
+    /// type.
     public func serialize(
         _ parameters: JSONObject?, method: String, target: String
     ) throws(RequestSerializationError) -> SerializedRequest {
@@ -43,14 +44,15 @@ public struct JSONRequestSerializer: RequestSerializer {
         self.queryMethods = queryMethods
     }
 
-    /// Without parameters the request has no content and no type.
+    /// Without parameters the request has no content and no Content-Type.
     public func serialize(
         _ parameters: JSONValue?, method: String, target: String
     ) throws(RequestSerializationError) -> SerializedRequest {
         guard let parameters else { return SerializedRequest(target: target) }
         if queryMethods.contains(method) {
             guard case .object(let object) = parameters else {
-                throw RequestSerializationError(.inexpressible, "\(parameters.kind) in a query")
+                throw RequestSerializationError(
+                    .inexpressible, "the parameters of a query must be an object, found \(parameters.kind)")
             }
             return SerializedRequest(target: FormEncoder(query).appending(object, to: target))
         }
@@ -60,10 +62,10 @@ public struct JSONRequestSerializer: RequestSerializer {
 
 /// Encodes a multipart form as content (`multipart/form-data`, RFC 7578), which is read while it is sent.
 public struct MultipartRequestSerializer: RequestSerializer {
-    /// A serializer; the form has no options outside itself.
+    /// A serializer without options: the form has all of them.
     public init() {}
 
-    /// A form without parts leaves the request unchanged. GET and HEAD have no content.
+    /// A form without parts leaves the request unchanged. GET and HEAD cannot have content, and throw `methodWithoutContent`.
     public func serialize(
         _ form: MultipartForm?, method: String, target: String
     ) throws(RequestSerializationError) -> SerializedRequest {

@@ -3,8 +3,8 @@ import HTTPMessage
 
 /// A multipart form (RFC 7578): values, files, and other byte sources whose length is known before the first byte is read.
 ///
-/// Names are escaped as browsers do it, so that no name can end its field or begin another. The boundary has 128 random bits,
-/// so data cannot contain it by accident.
+/// Names are escaped as browsers do, so that no name can end its field or begin another. The boundary has 128 random bits, so data
+/// cannot contain it by accident.
 public struct MultipartForm: Sendable {
     /// The content of a part.
     enum Source: Sendable {
@@ -14,11 +14,11 @@ public struct MultipartForm: Sendable {
     }
 
     struct Part: Sendable {
-        /// From the delimiter to the empty line.
+        /// The part's delimiter and header fields, with the empty line after them.
         let head: [UInt8]
         let source: Source
         let length: UInt64
-        /// For error messages.
+        /// The name of the part, for error messages.
         let name: String
     }
 
@@ -41,7 +41,7 @@ public struct MultipartForm: Sendable {
         self.boundary = boundary
     }
 
-    /// Whether there is no part.
+    /// Whether the form has no parts.
     public var isEmpty: Bool { parts.isEmpty }
     /// The value for the request's Content-Type.
     public var contentType: String { "multipart/form-data; boundary=\(boundary)" }
@@ -69,7 +69,7 @@ public struct MultipartForm: Sendable {
     /// Appends bytes in memory.
     /// - Parameters:
     ///   - name: the name of the form field.
-    ///   - octets: its value.
+    ///   - octets: the value of the form field.
     ///   - fileName: `nil` for a part that is not a file.
     ///   - contentType: `nil` for a part without Content-Type.
     ///   - fields: further header fields of the part.
@@ -86,8 +86,9 @@ public struct MultipartForm: Sendable {
     /// - Parameters:
     ///   - name: the name of the form field.
     ///   - path: the path of the file.
-    ///   - fileName: `nil`: the path's last component.
-    ///   - contentType: `nil`: by the path's extension, and `application/octet-stream` for an unknown one.
+    ///   - fileName: the file name in the part; `nil`: the path's last component.
+    ///   - contentType: the media type; `nil`: the type for the path's extension, or `application/octet-stream` for an unknown
+    ///     extension.
     ///   - fields: further header fields of the part.
     /// - Throws: `unreadableFile`, `malformedPart`.
     public mutating func append(
@@ -103,10 +104,10 @@ public struct MultipartForm: Sendable {
     /// Appends content that a closure produces in pieces.
     /// - Parameters:
     ///   - name: the name of the form field.
-    ///   - length: in bytes; the content must have exactly this length.
+    ///   - length: the length in bytes; the content must have exactly this length.
     ///   - fileName: `nil` for a part that is not a file.
     ///   - contentType: `nil` for a part without Content-Type.
-    ///   - make: starts reading, each time the form is sent; the function that it returns yields `nil` at the end.
+    ///   - make: starts reading, each time the form is sent. The function that it returns yields `nil` at the end.
     public mutating func append(
         _ name: String, length: UInt64, fileName: String? = nil, contentType: String? = nil,
         pieces make: @escaping @Sendable () throws -> () throws -> [UInt8]?
@@ -125,7 +126,7 @@ public struct MultipartForm: Sendable {
         parts.append(Part(head: Array((head + "\r\n").utf8), source: source, length: length, name: name))
     }
 
-    /// As HTML specifies: quotes and line ends are escaped, and all other characters are UTF-8.
+    /// Escapes quotes and line ends in a name, as HTML specifies. All other characters stay unchanged, in UTF-8.
     static func escape(_ name: String) -> String {
         var escaped = ""
         for scalar in name.unicodeScalars {

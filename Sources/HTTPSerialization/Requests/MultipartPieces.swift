@@ -1,6 +1,6 @@
 /// Sends a number of bytes at once, with a pause after them: simulates a slow connection in tests.
 public struct PacketThrottle: Hashable, Sendable {
-    /// The longest name, in bytes.
+    /// The length of a packet, in bytes.
     public var packetLength: Int
     /// The pause between two packets.
     public var pause: Duration

@@ -9,7 +9,7 @@ public final class MultipartReader {
         case closing, end
     }
 
-    /// The longest name, in bytes.
+    /// The default maximum length of a piece, in bytes.
     public static let defaultPieceLength = 64 << 10
 
     private let form: MultipartForm
@@ -92,7 +92,7 @@ public final class MultipartReader {
         if isLonger { throw changed(part) }
     }
 
-    /// - Returns: empty at the end.
+    /// - Returns: an empty array at the end of the part.
     private func ownPiece(of part: MultipartForm.Part) throws(RequestSerializationError) -> [UInt8] {
         do {
             while let piece = try nextPiece?() {

@@ -6,7 +6,7 @@ final class PartFile {
     private let descriptor: Int32
     private let path: String
 
-    /// - Throws: `unreadableFile` for a missing file, one that is not a regular file, or one that may not be read.
+    /// - Throws: `unreadableFile` if the file is missing, is not a regular file, or may not be read.
     init(_ path: String) throws(RequestSerializationError) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw RequestSerializationError(.unreadableFile, path) }
@@ -22,7 +22,7 @@ final class PartFile {
 
     deinit { close(descriptor) }
 
-    /// - Returns: empty at the end.
+    /// - Returns: an empty array at the end of the file.
     func read(upTo count: Int) throws(RequestSerializationError) -> [UInt8] {
         var failed = false
         let octets = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in

@@ -1,10 +1,10 @@
 /// The result of serializing parameters: the target and content of a request.
 public struct SerializedRequest: Sendable {
-    /// The URI, with the parameters in its query if they belong there.
+    /// The URI, with the parameters in its query if the serializer encodes them there.
     public var target: String
     /// The type of the content, used if the request does not set one; `nil` without content.
     public var contentType: String?
-    /// `nil`: the request has no content. Empty content is sent with its length (0).
+    /// The content; `nil` for a request without content. Empty content is sent with its length (0).
     public var content: RequestContent?
 
     /// The result of a custom serializer.
@@ -19,10 +19,10 @@ public struct SerializedRequest: Sendable {
 public enum RequestContent: Sendable {
     /// Content in memory.
     case octets([UInt8])
-    /// Read piece by piece while it is sent.
+    /// A multipart form, read piece by piece while it is sent.
     case multipart(MultipartForm)
 
-    /// The longest name, in bytes.
+    /// The length of the content, in bytes.
     public var length: UInt64 {
         switch self {
         case .octets(let octets): UInt64(octets.count)
@@ -31,7 +31,7 @@ public enum RequestContent: Sendable {
     }
 }
 
-/// Why parameters cannot be serialized. Nothing is sent then.
+/// Why parameters cannot be serialized. The request is not sent then.
 public struct RequestSerializationError: Error, Hashable, Sendable {
     /// The kind of error.
     public enum Code: String, Hashable, Sendable {
@@ -41,9 +41,9 @@ public struct RequestSerializationError: Error, Hashable, Sendable {
         case methodWithoutContent = "method_without_content"
         /// A part's file is missing, is not a regular file, or cannot be read.
         case unreadableFile = "unreadable_file"
-        /// A part's content is longer or shorter than its length.
+        /// A part's content is longer or shorter than the length given for it.
         case changedLength = "changed_length"
-        /// A boundary or a field of a part is not valid in the grammar.
+        /// A boundary or a field of a part is not valid.
         case malformedPart = "malformed_part"
     }
 
@@ -64,8 +64,8 @@ public protocol RequestSerializer<Parameters>: Sendable {
     associatedtype Parameters
 
     /// - Parameters:
-    ///   - parameters: `nil` if there are none.
-    ///   - method: compared without regard to case.
+    ///   - parameters: the parameters; `nil` if there are none.
+    ///   - method: the method, compared without regard to case.
     ///   - target: a URI or a relative reference.
     func serialize(
         _ parameters: Parameters?, method: String, target: String
@@ -76,7 +76,7 @@ public protocol RequestSerializer<Parameters>: Sendable {
 public struct QueryMethods: Hashable, Sendable {
     private let names: Set<String>
 
-    /// These methods, compared without regard to case.
+    /// Creates a set of these methods, compared without regard to case.
     public init(_ names: [String]) { self.names = Set(names.map { $0.uppercased() }) }
 
     /// GET, HEAD and DELETE.

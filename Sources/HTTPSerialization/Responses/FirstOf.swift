@@ -8,7 +8,7 @@ public struct FirstOf<Output: Sendable>: ResponseSerializer {
     private let serializers: [any ResponseSerializer<Output>]
 
     /// - Parameters:
-    ///   - serializers: in the order in which they are tried; at least one.
+    ///   - serializers: the serializers, in the order in which they are tried; at least one.
     ///   - statuses: the accepted statuses of the response.
     public init(_ serializers: [any ResponseSerializer<Output>], statuses: [ClosedRange<Int>] = [200...299]) {
         precondition(!serializers.isEmpty, "nobody would accept anything")

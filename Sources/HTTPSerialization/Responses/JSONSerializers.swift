@@ -25,10 +25,10 @@ public struct JSONValueSerializer: ResponseSerializer {
         self.validation = validation
     }
 
-    /// Optionally removes all nulls.
+    /// A serializer that removes all nulls if `stripsNulls` is `true`.
     public init(stripsNulls: Bool) { self.init(JSONParseOptions(removesNulls: stripsNulls ? .everywhere : .never)) }
 
-    /// Empty content and a single space yield null: some servers send one for an empty response.
+    /// Empty content and a single space yield null: some servers send them for an empty response.
     public func decode(_ body: [UInt8], of head: ReceivedHead) throws(ResponseFault) -> JSONValue {
         if body.isEmpty || body == [ASCII.space] { return .null }
         let skipped = !skippedPrefix.isEmpty && body.starts(with: skippedPrefix) ? skippedPrefix.count : 0

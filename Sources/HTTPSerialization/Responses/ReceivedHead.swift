@@ -2,7 +2,8 @@ import HTTPMessage
 
 /// The parts of a response's head that serializers use.
 public struct ReceivedHead: Hashable, Sendable {
-    /// As received: usually 100 to 599. A server may send any three digits, and 600 to 999 count as a server error (RFC 9110 §15).
+    /// The status as received: usually 100 to 599. A server may send any three digits, and 600 to 999 are treated as a server error
+    /// (RFC 9110 §15).
     public let status: Int
     /// The value of each Content-Type line, as received; usually one or none.
     public let contentTypes: [String]
@@ -10,7 +11,7 @@ public struct ReceivedHead: Hashable, Sendable {
     public let answersHEAD: Bool
 
     /// - Parameters:
-    ///   - status: as received; every number is accepted, because a server chooses it.
+    ///   - status: the status as received. Every number is accepted, because a server chooses it.
     ///   - contentTypes: the value of each Content-Type line.
     ///   - method: the method of the request.
     public init(status: Int, contentTypes: [String], method: String = "GET") {

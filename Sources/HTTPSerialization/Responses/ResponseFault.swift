@@ -8,13 +8,13 @@ public struct ResponseFault: Error, Hashable, Sendable {
         case malformedImage = "malformed_image"
         /// The bytes are invalid in their charset, or the charset is not supported.
         case malformedText = "malformed_text"
-        /// Valid JSON, but not of the requested type.
+        /// The content is valid JSON, but not of the requested type.
         case otherType = "other_type"
         /// A limit of the serializer is exceeded: length, depth or pixels.
         case tooLarge = "body_too_large"
         /// The content's digest differs from the one in the fields.
         case otherDigest = "other_digest"
-        /// None of several serializers accepts it; the detail lists the fault of each.
+        /// None of several serializers accepts the response; the detail lists the fault of each.
         case noneAccepts = "none_accepts"
         case unacceptableStatus = "unacceptable_status"
         case unacceptableContentType = "unacceptable_content_type"
@@ -22,9 +22,9 @@ public struct ResponseFault: Error, Hashable, Sendable {
 
     /// The kind of fault.
     public let code: Code
-    /// The problem found, and the accepted values. Contains nothing of the content except names and numbers.
+    /// The problem found, and the accepted values. Of the content, it contains only names and numbers.
     public let detail: String
-    /// In the decoded content, in bytes from 0, if the position is known.
+    /// The position in the decoded content, in bytes from 0, if it is known.
     public let offset: Int?
 
     /// A fault found by a custom serializer.
@@ -35,10 +35,10 @@ public struct ResponseFault: Error, Hashable, Sendable {
     }
 }
 
-/// A response could not be serialized. Lists all its faults from the outermost to the innermost: a parse error comes before an
-/// unacceptable status, and that before an unacceptable media type.
+/// A response could not be serialized. Lists all faults of the response from the outermost to the innermost: first a parse error,
+/// then an unacceptable status, then an unacceptable media type.
 public struct ResponseSerializationError: Error, Hashable, Sendable {
-    /// At least one.
+    /// The faults; at least one.
     public let faults: [ResponseFault]
     /// The status of the response.
     public let status: Int
@@ -54,7 +54,7 @@ public struct ResponseSerializationError: Error, Hashable, Sendable {
 }
 
 extension ResponseSerializationError: CustomStringConvertible {
-    /// For error messages.
+    /// The faults as text, for error messages.
     public var description: String {
         "\(status): " + faults.map { "\($0.code.rawValue) (\($0.detail))" }.joined(separator: ", ")
     }

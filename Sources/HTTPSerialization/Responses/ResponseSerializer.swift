@@ -1,6 +1,6 @@
 /// Makes values from responses: validates the head, and decodes the content.
 ///
-/// `serialize(_:_:)` does both: content of an unacceptable type is not decoded; content with an unacceptable status is, since
+/// `serialize(_:_:)` does both. Content of an unacceptable type is not decoded. Content with an unacceptable status is decoded, since
 /// error responses have content too.
 public protocol ResponseSerializer<Output>: Sendable {
     /// The type of the values.
@@ -19,7 +19,7 @@ public protocol ResponseSerializer<Output>: Sendable {
 public struct SerializedResponse<Output: Sendable>: Sendable {
     /// The decoded content, if it could be decoded.
     public let value: Output?
-    /// From the outermost to the innermost; empty for a valid response.
+    /// The faults, from the outermost to the innermost; empty for a valid response.
     public let faults: [ResponseFault]
     /// The status of the response.
     public let status: Int
@@ -32,7 +32,7 @@ public struct SerializedResponse<Output: Sendable>: Sendable {
 }
 
 extension ResponseSerializer {
-    /// Validates the head and decodes the content, each as far as possible.
+    /// Validates the head, and decodes the content unless its type is unacceptable.
     public func serialize(_ head: ReceivedHead, _ body: [UInt8]) -> SerializedResponse<Output> {
         let faults = validation.faults(of: head, hasBody: !body.isEmpty)
         if faults.contains(where: { $0.code == .unacceptableContentType }) {

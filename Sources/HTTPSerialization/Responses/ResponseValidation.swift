@@ -27,12 +27,13 @@ public struct MediaTypeRange: Hashable, Sendable, ExpressibleByStringLiteral, Cu
 /// A response without content never has a wrong type. Responses to HEAD, 204 and 304 never have content (RFC 9110 §6.4.1), and
 /// other empty responses are accepted with any declared type.
 public struct ResponseValidation: Hashable, Sendable {
-    /// Empty: every status.
+    /// The accepted statuses; if empty, every status is accepted.
     public var statuses: [ClosedRange<Int>]
-    /// Empty: every type, and no type. Add to the list instead of replacing it, so that types added in later versions are accepted too.
+    /// The accepted types; if empty, every type is accepted, and so is a missing type. Add to the list instead of replacing it, so
+    /// that types added in later versions are accepted too.
     public var contentTypes: [MediaTypeRange]
 
-    /// These statuses and types; by default every type, with statuses 200 to 299.
+    /// A validation that accepts these statuses and types; by default every type, with statuses 200 to 299.
     public init(statuses: [ClosedRange<Int>] = [200...299], contentTypes: [MediaTypeRange] = []) {
         self.statuses = statuses
         self.contentTypes = contentTypes
@@ -56,8 +57,8 @@ public struct ResponseValidation: Hashable, Sendable {
         return faults
     }
 
-    /// The value for a request's Accept field: the types except those that name only a suffix, which Accept cannot express;
-    /// `nil` if there are none.
+    /// The value for a request's Accept field: the types except those that name only a suffix, which Accept cannot express; `nil` if
+    /// no type is left.
     public var acceptField: String? {
         let names = contentTypes.map(\.description).filter { !$0.contains("*+") }
         return names.isEmpty ? nil : names.joined(separator: ", ")

@@ -2,7 +2,7 @@
 public struct TextSerializer: ResponseSerializer {
     /// The accepted statuses and types.
     public var validation: ResponseValidation
-    /// Used without a byte order mark and a charset parameter.
+    /// The charset of content that has neither a byte order mark nor a charset parameter.
     public var fallback: Charset
     /// Whether invalid bytes become U+FFFD. If not, they are a fault.
     public var replacesFaults: Bool

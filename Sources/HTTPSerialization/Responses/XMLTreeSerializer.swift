@@ -5,7 +5,8 @@ extension ResponseValidation {
 
 /// Decodes content as an XML tree, or `nil` without content.
 ///
-/// A byte order mark has precedence over the charset of the type, and that over the encoding declared in the text (RFC 7303 §3).
+/// A byte order mark has precedence over the charset of the media type. That charset has precedence over the encoding declared in the
+/// text (RFC 7303 §3).
 public struct XMLTreeSerializer: ResponseSerializer {
     /// The accepted statuses and types.
     public var validation: ResponseValidation

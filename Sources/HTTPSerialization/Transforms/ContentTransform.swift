@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// A transform of a body's decoded content. Created when the head is known, run off the loop.
+/// A transform of a body's decoded content. Created when the head is known; the work runs off the event loop.
 ///
 /// The same body yields the same bytes each time and on every machine: the entity tag of the result depends on that.
 package struct ContentTransform: Sendable {
@@ -15,7 +15,7 @@ package struct ContentTransform: Sendable {
 
     /// Limits on the work (T35).
     package struct Limits: Sendable {
-        /// In bytes, for the body as received and for the output of each coding.
+        /// The maximum length in bytes, for the body as received and for the output of each coding.
         package var bodyLength: UInt64 = 8 << 20
         package var outputLength: UInt64 = 16 << 20
         /// Maximum nesting of values or elements.
@@ -131,7 +131,7 @@ package struct ContentTransform: Sendable {
     }
 
     private func xml(_ content: [UInt8], _ isOverdue: () -> Bool) throws(TransformFault) -> XMLTree {
-        // In UTF-8 a text is up to three times as long as in a single-byte charset.
+        // Converted to UTF-8, a text in a single-byte charset can become three times as long.
         let length = 3 * Int(clamping: min(limits.bodyLength, 1 << 40))
         do throws(XMLFault) {
             guard let text = XMLText(content, of: head) else {
@@ -162,7 +162,7 @@ package struct ContentTransform: Sendable {
 
     // MARK: Text
 
-    /// A byte order mark has precedence over the rule's charset, and that over the charset in the head.
+    /// A byte order mark has precedence over the rule's charset, which has precedence over the charset in the head.
     private func reencoded(_ content: [UInt8], _ from: Charset?, _ to: Charset) throws(TransformFault) -> [UInt8] {
         let declared = head.parameter("charset")
         if let declared, from == nil, Charset(declared) == nil { throw .unknownCharset }

@@ -8,7 +8,7 @@ struct XMLCollector {
     private var events: [XMLEvent] = []
     private var text: [UInt8] = []
     private var depth = 0
-    /// libxml2 stores each name once, so its address identifies it; each string is created once too, and shared.
+    /// The string for each name, created once and shared. libxml2 stores each name once, so the name's address identifies it.
     private var names: [UnsafePointer<xmlChar>: String] = [:]
 
     init(limits: XMLLimits) { self.limits = limits }
@@ -148,7 +148,7 @@ private func refusal(_ kind: String, _ name: UnsafePointer<xmlChar>?) -> String 
     "\(kind) \(name.map { String(cString: $0) } ?? "") is declared, which is not allowed"
 }
 
-/// The collector passed to libxml2 as context. A free function, since the callbacks may not capture anything, not even a type.
+/// The collector passed to libxml2 as context. A free function, because the callbacks may not capture anything, not even a type.
 private func owner(of context: UnsafeMutableRawPointer?) -> UnsafeMutablePointer<XMLCollector> {
     guard let context else { preconditionFailure("libxml2 gives back what it was given") }
     return context.assumingMemoryBound(to: XMLCollector.self)

@@ -4,7 +4,7 @@ public struct XMLName: Hashable, Sendable {
     public let local: String
     /// The prefix as written, or `nil`.
     public let prefix: String?
-    /// The namespace of the prefix, or the default namespace; `nil` for none.
+    /// The namespace of the prefix, or the default namespace; `nil` if the name has no namespace.
     public let namespace: String?
 
     /// A name, by default without prefix and namespace.
@@ -14,11 +14,11 @@ public struct XMLName: Hashable, Sendable {
         self.namespace = namespace
     }
 
-    /// `prefix:local`, as written in the text.
+    /// The name as written in the text: `prefix:local`.
     public var qualified: String { prefix.map { "\($0):\(local)" } ?? local }
 }
 
-/// An attribute of an element. Namespace declarations do not count as attributes.
+/// An attribute of an element. Namespace declarations are not treated as attributes.
 public struct XMLAttribute: Hashable, Sendable {
     /// The name, with a namespace if it has a prefix.
     public let name: XMLName
@@ -48,18 +48,18 @@ public enum XMLEvent: Hashable, Sendable {
 
 /// Limits for parsing an XML text.
 public struct XMLLimits: Hashable, Sendable {
-    /// Length of the text, in bytes.
+    /// Maximum length of the text, in bytes.
     public var length: Int
     /// Maximum nesting of elements; at most 250.
     public var depth: Int
-    /// Length of one tag, comment or instruction, in bytes.
+    /// Maximum length of one tag, comment or instruction, in bytes.
     public var markupLength: Int
-    /// Attributes of one element.
+    /// Maximum number of attributes of one element.
     public var attributeCount: Int
-    /// Nodes of a tree: elements, texts, comments and instructions.
+    /// Maximum number of nodes of a tree: elements, texts, comments and instructions.
     public var nodeCount: Int
 
-    /// These limits.
+    /// Creates limits with these values.
     public init(
         length: Int = 64 << 20, depth: Int = 128, markupLength: Int = 64 << 10, attributeCount: Int = 256,
         nodeCount: Int = 4_000_000
@@ -77,9 +77,9 @@ public struct XMLLimits: Hashable, Sendable {
 public struct XMLFault: Error, Hashable, Sendable {
     /// The kind of fault.
     public enum Reason: String, Hashable, Sendable {
-        /// Not well-formed, including namespaces; or in an unknown encoding.
+        /// The text is not well-formed, including its namespaces, or it is in an unknown encoding.
         case malformed
-        /// The text declares an entity or an attribute: with these a short text can expand to a long one, or refer to a file.
+        /// The text declares an entity or an attribute. Such declarations can expand a short text to a long one, or refer to a file.
         case declaration
         /// An entity other than the five predefined ones.
         case entity
@@ -89,15 +89,15 @@ public struct XMLFault: Error, Hashable, Sendable {
 
     /// The kind of fault.
     public let reason: Reason
-    /// Counted from 1.
+    /// The line, counted from 1.
     public let line: Int
-    /// From 1 if it is known, else 0.
+    /// The column, counted from 1; 0 if it is unknown.
     public let column: Int
     /// libxml2's message, or the limit exceeded.
     public let detail: String
 }
 
 extension XMLFault: CustomStringConvertible {
-    /// For error messages.
+    /// The fault as text, for error messages.
     public var description: String { "\(reason.rawValue) at line \(line), column \(column): \(detail)" }
 }

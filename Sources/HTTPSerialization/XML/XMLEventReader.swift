@@ -2,8 +2,9 @@ internal import CXML2
 
 /// Parses an XML text in pieces as they arrive, and returns its events. Confined to the thread that reads.
 ///
-/// libxml2 parses (decision 0022). It loads no external resources and expands no entities. A text that declares an entity or an
-/// attribute is rejected at that position, so that it cannot expand. A document type without such declarations is ignored.
+/// The parser is libxml2 (decision 0022). It loads no external resources and expands no entities. If a text declares an entity or an
+/// attribute, the text is rejected at that declaration, so that it cannot expand. A document type without such declarations is
+/// ignored.
 public final class XMLEventReader {
     private static let isReady: Void = xmlInitParser()
     private static let pieceLength = 8 << 10
@@ -14,7 +15,7 @@ public final class XMLEventReader {
     private var length = 0
 
     /// - Parameters:
-    ///   - limits: for parsing.
+    ///   - limits: limits for parsing.
     ///   - isUTF8: whether the bytes are UTF-8 even if the text declares another encoding.
     public init(limits: XMLLimits = XMLLimits(), isUTF8: Bool = false) {
         _ = Self.isReady
@@ -40,8 +41,8 @@ public final class XMLEventReader {
     }
 
     /// Parses the next bytes.
-    /// - Returns: the events known so far; the last text follows when another event ends it.
-    /// - Throws: `XMLFault`; after it nothing more is parsed.
+    /// - Returns: the events known so far. A text event at the end is kept back until the next event ends it.
+    /// - Throws: `XMLFault`. After an error nothing more is parsed.
     public func consume(_ octets: Span<UInt8>) throws(XMLFault) -> [XMLEvent] {
         if let fault = collector.pointee.fault { throw fault }
         var index = 0
@@ -50,7 +51,7 @@ public final class XMLEventReader {
             length += count
             if length > limits.length { throw stop(.tooLarge, "longer than \(limits.length) bytes") }
             octets.extracting(index..<index + count).withUnsafeBytes { piece in
-                // The collector has the result too.
+                // The return value is not needed: the collector has the fault.
                 _ = xmlParseChunk(parser, piece.baseAddress?.assumingMemoryBound(to: CChar.self), CInt(count), 0)
             }
             index += count

@@ -38,7 +38,7 @@ public struct XMLTree: Hashable, Sendable {
     /// Parses a whole text. Content outside the root element is not kept.
     /// - Parameters:
     ///   - text: the whole text.
-    ///   - limits: for parsing.
+    ///   - limits: limits for parsing.
     ///   - isUTF8: whether the bytes are UTF-8 even if the text declares another encoding.
     public init(
         parsing text: [UInt8], limits: XMLLimits = XMLLimits(), isUTF8: Bool = false
@@ -50,7 +50,7 @@ public struct XMLTree: Hashable, Sendable {
     }
 
     /// - Parameter isOverdue: called before each piece is parsed.
-    /// - Returns: `nil` if `isOverdue` returned `true`: no caller waits for the tree now.
+    /// - Returns: `nil` if `isOverdue` returned `true`, which means that no caller waits for the tree any more.
     static func tree(
         parsing text: [UInt8], limits: XMLLimits, isUTF8: Bool, isOverdue: () -> Bool
     ) throws(XMLFault) -> XMLTree? {

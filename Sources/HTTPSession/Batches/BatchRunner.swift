@@ -2,13 +2,13 @@
 public struct BatchRunner: Sendable {
     /// One request has ended, with success or failure.
     public struct Step: Sendable {
-        /// How many have ended, including this one.
+        /// How many requests have ended, including this one.
         public let finished: Int
-        /// How many requests there are.
+        /// How many requests the batch has.
         public let total: Int
         /// The request's index in the list.
         public let index: Int
-        /// Its response or error.
+        /// The request's response or error.
         public let result: Result<HTTPResponse, SessionError>
     }
 

@@ -6,7 +6,7 @@ import HTTPMessage
 final class BodyRecording: Sendable {
     private enum Destination: Sendable {
         case writer(any CachedBodyWriting)
-        /// The caller's hook needs the whole body.
+        /// The body is collected in memory, because `willCache` needs all of it.
         case memory([UInt8], limit: Int)
         case nowhere
     }

@@ -32,7 +32,7 @@ struct CacheKeeping: Sendable {
         if end.failure == nil { await keep(arrived.octets, CachedResponse.Trailers(end.trailers)) }
     }
 
-    /// Stores a response whose body has arrived, after calling the caller's hook.
+    /// Stores a response whose body has arrived, after calling `willCache`.
     func keep(_ octets: [UInt8], _ trailers: CachedResponse.Trailers) async {
         var (fields, body) = (origin.head.fields, octets)
         if let hook = configuration.willCache {

@@ -4,7 +4,8 @@ import HTTPMessage
 
 /// Background validation (RFC 5861 §3): the caller already has its stale response.
 extension CachedCall {
-    /// A separate transfer, registered in the session like any other. At most one for each key.
+    /// Validates a stored response in a separate transfer, which is registered in the session like any other. Each key has at most
+    /// one such transfer at a time.
     func validateInBackground(_ stored: StoredResponse) {
         let refusal = Storability.refusalWhateverMethod(head, directives, overrides, .none)
         let session = run.session
@@ -23,8 +24,8 @@ extension CachedCall {
         }
     }
 
-    /// Whether the cache has no newer response for these requests. Of two responses received within one millisecond, the one in
-    /// the cache counts as newer.
+    /// Whether the cache has no newer response for the requests that `stored` matches. If two responses were received within one
+    /// millisecond, the one in the cache is treated as newer.
     private func isStillStored(_ stored: StoredResponse) async -> Bool {
         await cache.responses(for: key).allSatisfy { found in
             let found = found.stored
@@ -33,7 +34,7 @@ extension CachedCall {
         }
     }
 
-    /// - Returns: until when the origin server, which sent an error, asks to wait.
+    /// - Returns: the time until which the origin asks to wait (Retry-After), if it sent an error; otherwise `nil`.
     private static func validate(
         _ stored: StoredResponse, by request: HTTPRequest, in session: HTTPSession
     ) async -> Timestamp? {
@@ -76,7 +77,7 @@ extension CachedCall {
     }
 }
 
-/// The keys of the background validations in flight, and of those that the origin server asked to wait (Retry-After).
+/// The keys of background validations: those in flight, and those that must wait because the origin sent Retry-After.
 final class BackgroundValidations: Sendable {
     /// How many keys may wait at the same time.
     static let postponedLimit = 1024
@@ -95,7 +96,7 @@ final class BackgroundValidations: Sendable {
     func enter(_ key: CachedResponse.Key, at now: Timestamp) -> Bool {
         keys.withLock { keys in
             if let wait = keys.postponed[key] {
-                // A clock that was set back ends the wait: it would last longer than the origin asked for.
+                // If the clock was set back, drop the wait: it would last longer than the origin asked for.
                 if wait.start <= now, now < wait.end { return false }
                 keys.postponed[key] = nil
             }
@@ -103,13 +104,13 @@ final class BackgroundValidations: Sendable {
         }
     }
 
-    /// - Parameter end: until when the next validation waits.
+    /// - Parameter end: no other validation of this key begins before this time; `nil`: no wait.
     func leave(_ key: CachedResponse.Key, until end: Timestamp?, at now: Timestamp) {
         keys.withLock { keys in
             keys.inFlight.remove(key)
             guard let end else { return }
             keys.postponed[key] = (now, end)
-            // The wait that ends first is over already, or loses the least.
+            // Above the limit, drop the wait that ends first: it has already ended, or has the least time left.
             if keys.postponed.count > Self.postponedLimit, let first = keys.postponed.min(by: { $0.value.end < $1.value.end }) {
                 keys.postponed[first.key] = nil
             }

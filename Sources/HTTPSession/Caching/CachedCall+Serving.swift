@@ -3,9 +3,9 @@ import HTTPMessage
 import HTTPWire
 import UpstreamTransport
 
-/// Serves stored responses as if they had been received.
+/// Delivers stored responses in the same form as responses received from the origin.
 extension CachedCall {
-    /// - Returns: `nil` if its body can no longer be read.
+    /// - Returns: `nil` if the stored response's body can no longer be read.
     func reused(_ stored: StoredResponse, age: DeltaSeconds) async throws(SessionError) -> TransferTask.OpenResponse? {
         let served = ServedHead(stored, age: age, withBody: head.method != .head)
         if served.length == 0 { return arrived(served, [], stored.trailers) }
@@ -81,7 +81,7 @@ extension CachedCall {
 /// The head of a stored response, as it is delivered.
 private struct ServedHead {
     let received: ResponseChannel.Head
-    /// Length of the body that is delivered with it.
+    /// Length in bytes of the body that is delivered with this head.
     let length: UInt64
 
     init(_ stored: StoredResponse, age: DeltaSeconds, withBody: Bool) {

@@ -3,10 +3,10 @@ import HTTPMessage
 import HTTPWire
 import ServerTrust
 
-/// One call that uses the cache: it either sends a request or serves a stored response, as RFC 9111 and the request's cache
-/// policy require. `CachingSequence` decides; this type looks up, sends, serves and stores.
+/// One call that uses the cache: it either sends a request or serves a stored response, as RFC 9111 and the request's cache policy
+/// require. `CachingSequence` decides; this type looks up, sends, serves and stores.
 ///
-/// The cache belongs to one user, so `private` does not prevent storing; in all else the rules of a shared cache apply.
+/// The cache belongs to one user, so `private` does not prevent storing. Otherwise the rules for shared caches apply.
 struct CachedCall: Sendable {
     let run: TransferTask
     let request: PreparedRequest
@@ -20,7 +20,8 @@ struct CachedCall: Sendable {
     init?(_ run: TransferTask, _ request: PreparedRequest) {
         guard let cache = run.session.configuration.cache else { return nil }
         let fields = request.fields
-        // These requests need the origin's answer: a range, the caller's own conditions, or content in GET or HEAD (below).
+        // Only the origin can answer requests with a range, with the caller's own preconditions, or with content in GET or HEAD
+        // (checked below).
         let asksOrigin: [KnownField] = [.range, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince, .ifRange]
         if asksOrigin.contains(where: fields.contains) { return nil }
         if request.method.known == .get || request.method.known == .head {
@@ -125,7 +126,7 @@ struct CachedCall: Sendable {
 
     /// The kind of failure for which a stored response may be served; `nil` for errors of the caller and refusals by policy.
     private static func failure(_ error: SessionError) -> OriginFailure? {
-        // Part of a response has arrived: it is the origin's answer.
+        // Part of a response has arrived, so the origin did answer: no stored response replaces that answer.
         if error.response != nil { return nil }
         switch error.code {
         case .offline: return .disconnected

@@ -31,7 +31,7 @@ public final class MemoryResponseCache: ResponseCaching {
     /// Always `nil`: stored responses carry their bodies in memory.
     public func body(of response: CachedResponse) -> (any CachedBodyReading)? { nil }
 
-    /// The current counts of removals, to detect one that happens while a response is received.
+    /// The current counts of removals, to detect a removal that happens while a response is being received.
     public func moment(for key: CachedResponse.Key) -> InvalidationEpoch { removals.withLock { $0.moment(for: key) } }
 
     /// Stores a response; it replaces one that was stored for the same requests.
@@ -87,7 +87,8 @@ public final class MemoryResponseCache: ResponseCaching {
         return (kept, kept.reduce(0) { $0 + $1.cost })
     }
 
-    /// Keys share counters, so memory use is constant; at worst a storable response is not stored.
+    /// Several keys share one counter, so memory use is constant. At worst, a removal under another key prevents a response from
+    /// being stored.
     private struct Removals: Sendable {
         var all: Int64 = 0
         private var counts = [UInt32](repeating: 0, count: 256)

@@ -1,12 +1,12 @@
 /// A response that is about to be stored.
 public struct CacheCandidate: Sendable {
-    /// The URI it came from.
+    /// The URI that was requested.
     public let uri: TargetURI
-    /// Its status code.
+    /// The response's status code.
     public let status: Int
-    /// Its fields, as received.
+    /// The response's fields, as received.
     public let fields: HTTPFields
-    /// Its body as received; content codings are not decoded.
+    /// The response's body, as received: content codings are not decoded.
     public let body: [UInt8]
 }
 
@@ -14,6 +14,6 @@ public struct CacheCandidate: Sendable {
 public enum CacheDecision: Sendable {
     case store
     case drop
-    /// Store it with these fields and this body, if it is still storable then.
+    /// Store the response with these fields and this body, if the changed response may be stored.
     case modify(fields: HTTPFields, body: [UInt8])
 }

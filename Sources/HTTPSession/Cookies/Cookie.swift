@@ -1,22 +1,22 @@
 /// A stored cookie (RFC 6265 §5.3).
 public struct Cookie: Hashable, Codable, Sendable {
-    /// Its name.
+    /// The cookie's name.
     public let name: String
-    /// Its value.
+    /// The cookie's value.
     public let value: String
-    /// In lower case, without a leading dot.
+    /// The domain, in lower case and without a leading dot.
     public let domain: String
-    /// Sent only to the domain itself, not to its subdomains.
+    /// Whether the cookie is sent only to the domain itself, not to its subdomains.
     public let isHostOnly: Bool
-    /// Sent with requests for this path and the paths below it.
+    /// The cookie is sent with requests for this path and the paths below it.
     public let path: String
-    /// In seconds since 1970; `nil` for a session cookie.
+    /// The expiry time, in seconds since 1970; `nil` for a session cookie.
     public let expires: Int64?
-    /// Sent only over https.
+    /// Whether the cookie is sent only over https.
     public let isSecure: Bool
-    /// Whether page scripts must not read it; Larder runs no scripts.
+    /// Whether the server forbids page scripts to read the cookie (HttpOnly). Larder runs no scripts.
     public let isHTTPOnly: Bool
-    /// In milliseconds since 1970.
+    /// The creation time, in milliseconds since 1970.
     public let created: Int64
     var lastUsed: Int64
 

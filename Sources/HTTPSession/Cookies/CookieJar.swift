@@ -3,14 +3,14 @@ import HTTPMessage
 
 /// Stores the cookies of a session (RFC 6265). A session without a jar neither stores nor sends cookies.
 ///
-/// Beyond the RFC, cookies for public suffixes are rejected. `Secure` ones are accepted only from https. Names with the
-/// prefixes `__Secure-` and `__Host-` must meet the requirements of their prefix.
+/// Beyond the RFC, cookies for public suffixes are rejected. `Secure` cookies are accepted only from https. A cookie whose name
+/// begins with `__Secure-` or `__Host-` must meet the requirements of that prefix.
 public final class CookieJar: Sendable {
-    /// How many cookies are stored; above that, the least recently used ones are evicted.
+    /// How many cookies are stored. Above these limits, expired cookies are evicted first, then the least recently used ones.
     public struct Limits: Equatable, Sendable {
-        /// Over all domains.
+        /// The maximum number of cookies over all domains.
         public var cookies = 3000
-        /// Of each domain.
+        /// The maximum number of cookies for each domain.
         public var cookiesPerDomain = 50
 
         /// The default limits.
@@ -49,7 +49,7 @@ public final class CookieJar: Sendable {
         if fields.contains(.setCookie) { keep(fields.values(of: "Set-Cookie"), from: uri, at: now) }
     }
 
-    /// The values of Set-Cookie.
+    /// Stores the cookies of these Set-Cookie values.
     package func keep(_ values: [String], from uri: TargetURI, at now: Timestamp) {
         for value in values {
             guard let received = SetCookie(value), let cookie = accepted(received, from: uri, at: now) else { continue }
@@ -57,7 +57,7 @@ public final class CookieJar: Sendable {
         }
     }
 
-    /// RFC 6265 §5.3.
+    /// The cookie to store for a received Set-Cookie field (RFC 6265 §5.3); `nil` if the cookie is rejected.
     private func accepted(_ received: SetCookie, from uri: TargetURI, at now: Timestamp) -> Cookie? {
         var domain = uri.host
         if let wanted = received.domain, wanted != uri.host {
@@ -89,7 +89,8 @@ public final class CookieJar: Sendable {
                 cookies[cookie.key] = nil
                 return
             }
-            // A cookie that is set again keeps its creation time; a new one sorts after all others, even within the same millisecond.
+            // A cookie that is set again keeps its creation time. A new cookie gets a later creation time than all others, even
+            // within the same millisecond.
             let newest = cookies.values.lazy.map(\.created).max() ?? 0
             cookies[cookie.key] = cookie.created(cookies[cookie.key]?.created ?? max(cookie.created, newest + 1))
             Self.evict(&cookies, limits.cookiesPerDomain, at: now) { $0.domain == cookie.domain }
@@ -127,14 +128,14 @@ public final class CookieJar: Sendable {
         }.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")
     }
 
-    /// RFC 6265 §5.1.3. An IP address has no subdomains.
+    /// Whether a cookie's domain matches the host (RFC 6265 §5.1.3). An IP address has no subdomains.
     static func domainMatches(_ host: String, _ domain: String) -> Bool {
         if host == domain { return true }
         let octets = Array(host.utf8)
         return host.hasSuffix("." + domain) && IPAddress(octets.span) == nil
     }
 
-    /// RFC 6265 §5.1.4.
+    /// The path of a cookie that has no Path attribute (RFC 6265 §5.1.4).
     private static func defaultPath(of uri: TargetURI) -> String {
         guard let slash = uri.path.lastIndex(of: "/"), slash != uri.path.startIndex else { return "/" }
         return String(uri.path[..<slash])

@@ -7,16 +7,16 @@ struct SetCookie: Equatable {
 
     let name: String
     let value: String
-    /// In seconds since 1970.
+    /// The Expires attribute, in seconds since 1970.
     var expires: Int64?
-    /// In seconds from now.
+    /// The Max-Age attribute, in seconds from now.
     var maxAge: Int64?
     var domain: String?
     var path: String?
     var isSecure = false
     var isHTTPOnly = false
 
-    /// - Returns: `nil` if it has no name, is too long, or contains a control character.
+    /// - Returns: `nil` if the cookie has no name, is too long, or contains a control character.
     init?(_ field: String) {
         guard !field.utf8.contains(where: { $0 < 0x20 && $0 != ASCII.tab || $0 == 0x7F }) else { return nil }
         let parts = field.split(separator: ";", omittingEmptySubsequences: false)
@@ -27,7 +27,7 @@ struct SetCookie: Equatable {
         for part in parts.dropFirst() { read(part) }
     }
 
-    /// Parses one attribute; the last of each kind counts.
+    /// Parses one attribute. If an attribute is repeated, the last one is used.
     private mutating func read(_ part: Substring) {
         let equals = part.firstIndex(of: "=")
         let name = part[..<(equals ?? part.endIndex)].trimmingBlanks.lowercased()
@@ -46,7 +46,7 @@ struct SetCookie: Equatable {
         }
     }
 
-    /// A number that overflows is clamped to the largest or smallest one.
+    /// A number that overflows is clamped to the smallest or largest `Int64`.
     private static func seconds(_ text: String) -> Int64? {
         let digits = text.hasPrefix("-") ? text.dropFirst() : Substring(text)
         guard !digits.isEmpty, digits.utf8.allSatisfy(ASCII.isDigit) else { return nil }
@@ -54,7 +54,7 @@ struct SetCookie: Equatable {
     }
 }
 
-/// Dates in cookies, with their parts in any order (RFC 6265 §5.1.1).
+/// Parses the dates in cookies; the parts of a date may be in any order (RFC 6265 §5.1.1).
 enum CookieDate {
     private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 
@@ -113,7 +113,7 @@ enum CookieDate {
         }
     }
 
-    /// Since 1970-01-01, in the Gregorian calendar.
+    /// The number of days since 1970-01-01, in the Gregorian calendar.
     private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int64 {
         let shifted = month <= 2 ? year - 1 : year
         let era = (shifted >= 0 ? shifted : shifted - 399) / 400

@@ -1,6 +1,7 @@
 import EventLoop
 
-/// Credentials that origins and proxies have accepted, sent with later requests without a challenge (RFC 7617 §2.2, RFC 7616 §3.6).
+/// Credentials that origins and proxies have accepted. Later requests send them without waiting for a challenge (RFC 7617 §2.2, RFC
+/// 7616 §3.6).
 final class AuthenticationCache: Sendable {
     /// Credentials that can be sent again.
     enum Access: Sendable {

@@ -4,20 +4,20 @@ import HTTPMessage
 public struct AuthenticationChallenge: Sendable {
     /// One offered authentication scheme.
     public struct Scheme: Equatable, Sendable {
-        /// In lower case.
+        /// The scheme's name, in lower case.
         public let name: String
-        /// Names in lower case; the first of each counts.
+        /// The parameters, with their names in lower case. If a name is repeated, the first value is used.
         public internal(set) var parameters: [String: String] = [:]
 
         /// The protection space within the origin (RFC 9110 §11.5).
         public var realm: String? { parameters["realm"] }
     }
 
-    /// 401, or 407 from a proxy.
+    /// The status of the response: 401, or 407 from a proxy.
     public let status: Int
     /// The host of the origin or proxy that sent the challenge.
     public let host: String
-    /// Its port.
+    /// The port of the origin or proxy that sent the challenge.
     public let port: UInt16
     /// The URI of the request.
     public let uri: TargetURI
@@ -40,7 +40,7 @@ extension AuthenticationChallenge.Scheme {
     }
 }
 
-/// `challenge = auth-scheme [ 1*SP ( token68 / #auth-param ) ]`, several of them with commas between (RFC 9110 §11.3).
+/// A list of challenges separated by commas: `challenge = auth-scheme [ 1*SP ( token68 / #auth-param ) ]` (RFC 9110 §11.3).
 private struct ChallengeReader {
     private let octets: [UInt8]
     private var index = 0
@@ -106,7 +106,8 @@ private struct ChallengeReader {
         skip { $0 == ASCII.equals }
         let end = index
         skip(ASCII.isBlank)
-        // A token68 is followed by a comma or the end; anything else was the name of the first parameter.
+        // A token68 is followed by a comma or by the end of the value. Before anything else, the text is the name of the first
+        // parameter.
         if hasLetters, current == nil || (current == ASCII.comma && end > start) { return }
         index = start
     }

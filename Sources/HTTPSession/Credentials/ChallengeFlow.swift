@@ -1,7 +1,7 @@
 import HTTPMessage
 
-/// The credentials of one transfer: those sent without a challenge, and the answers to challenges. Each origin or proxy is
-/// answered once, and once more if its nonce was only out of date (`stale`, RFC 7616 §3.3).
+/// The credentials of one transfer: those sent without a challenge, and those that answer challenges. Each origin or proxy gets one
+/// answer, and a second one if only the nonce of the first was out of date (`stale`, RFC 7616 §3.3).
 struct ChallengeFlow {
     private let session: HTTPSession
     private var answered: Set<AuthenticationCache.Place> = []
@@ -37,8 +37,8 @@ struct ChallengeFlow {
     /// Looks for credentials that answer the challenge in this response, and adds them to the authentication cache.
     /// - Parameters:
     ///   - head: the head of the response.
-    ///   - request: without the fields that `TransferTask.adorned` added.
-    /// - Returns: the scheme, if the request is to be sent again with its credentials.
+    ///   - request: the request without the fields that `TransferTask.adorned` added.
+    /// - Returns: the scheme, if the request must be sent again with credentials.
     nonisolated(nonsending) mutating func answers(_ head: ResponseChannel.Head, to request: PreparedRequest)
         async throws(SessionError) -> String?
     {

@@ -1,7 +1,7 @@
 import HTTPMessage
 import ServerTrust
 
-/// Answers a Digest challenge (RFC 7616), with `qop=auth` or, for old servers, without.
+/// Answers a Digest challenge (RFC 7616) with `qop=auth`, or without `qop` for old servers.
 struct DigestAccess: Sendable {
     private enum Algorithm { case sha256, md5 }
 
@@ -45,9 +45,9 @@ struct DigestAccess: Sendable {
 
     /// The value of the Authorization field.
     /// - Parameters:
-    ///   - target: as in the request line.
+    ///   - target: the request target, as in the request line.
     ///   - count: number of requests with this nonce, from 1.
-    ///   - clientNonce: random, a new one for each request.
+    ///   - clientNonce: a random value, new for each request.
     func answer(method: String, target: String, count: UInt32, clientNonce: String) -> String {
         var secret = digest("\(user):\(realm):\(password)")
         if isSession { secret = digest("\(secret):\(nonce):\(clientNonce)") }
@@ -97,7 +97,7 @@ extension AuthenticationChallenge.Scheme {
 }
 
 extension StringProtocol {
-    /// Without leading and trailing whitespace (RFC 9110 §5.6.3).
+    /// The text without leading and trailing whitespace (RFC 9110 §5.6.3).
     var trimmingBlanks: String {
         let octets = Array(utf8)
         let bounds = octets.span.trimmedBounds(in: 0..<octets.count)

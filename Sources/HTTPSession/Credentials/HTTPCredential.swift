@@ -1,10 +1,10 @@
 import HTTPMessage
 
-/// Credentials for an origin or a proxy. Never part of errors or descriptions.
+/// Credentials for an origin or a proxy. Errors and descriptions never contain them.
 public enum HTTPCredential: Equatable, Sendable {
-    /// For Digest (RFC 7616), if it is offered with a supported algorithm, else for Basic (RFC 7617).
+    /// A name and password: for Digest (RFC 7616) if it is offered with a supported algorithm, otherwise for Basic (RFC 7617).
     case password(user: String, password: String)
-    /// For Bearer (RFC 6750).
+    /// A token for Bearer (RFC 6750).
     case bearer(String)
 }
 
@@ -23,7 +23,7 @@ extension HTTPCredential: CustomStringConvertible, CustomDebugStringConvertible,
 public enum ChallengeAnswer: Sendable {
     /// The request is sent again with this credential; if no offered scheme accepts it, the caller gets the response.
     case credential(HTTPCredential)
-    /// As if there were no handler: the session's own credential for the host, if there is one.
+    /// The session uses its own credential for the host, if it has one, as it does without a handler.
     case standard
     /// The caller gets the response (401 or 407).
     case reject
@@ -37,16 +37,16 @@ public enum ChallengeAnswer: Sendable {
 public struct ChallengePolicy: Sendable {
     /// A credential, with the host it is for.
     public struct Entry: Sendable {
-        /// A name in lower case, or an IP address.
+        /// The host: a name in lower case, or an IP address.
         public let host: String
-        /// `nil` for every port.
+        /// The port; `nil` for every port.
         public let port: UInt16?
-        /// `nil` for every realm.
+        /// The realm; `nil` for every realm.
         public let realm: String?
         /// The credential for this host.
         public let credential: HTTPCredential
 
-        /// A credential for a host; without `port` and `realm` it is used for each of them.
+        /// A credential for a host; without `port` or `realm`, it is used for all ports or realms.
         public init(host: String, port: UInt16? = nil, realm: String? = nil, credential: HTTPCredential) {
             self.host = host.lowercased()
             self.port = port
@@ -55,14 +55,15 @@ public struct ChallengePolicy: Sendable {
         }
     }
 
-    /// The first matching entry is used, once for each transfer and origin: if it is refused, the caller gets the response.
+    /// The first matching entry is used, once for each transfer and origin. If that credential is refused, the caller gets the
+    /// response.
     public var credentials: [Entry] = []
     /// Whether Basic passwords and bearer tokens may be sent without TLS. If not, the transfer fails with `credential_requires_tls`.
     public var allowsPlaintext = false
-    /// Called before `credentials` are searched, once for each transfer and origin.
+    /// Called before `credentials` is searched, once for each transfer and origin.
     public var handler: (@Sendable (AuthenticationChallenge) async -> ChallengeAnswer)?
 
-    /// No credentials.
+    /// A policy without credentials.
     public init() {}
 
     func credential(for challenge: AuthenticationChallenge) -> HTTPCredential? {

@@ -12,7 +12,7 @@ extension HTTPSession {
     }
 }
 
-/// The words of a command line. Each word from the request is quoted, so that it cannot end early.
+/// The words of a command line. Each word from the request is quoted, so that the shell cannot split or interpret it.
 private struct CurlCommand {
     private var words = ["curl", "--globoff", "--path-as-is", "--http1.1"]
     private var source = ""
@@ -47,7 +47,7 @@ private struct CurlCommand {
         case .file(let path): words += ["--data-binary", ShellWord.quoted("@" + path)]
         case .stream: words += ["--data-binary", "@-"]
         }
-        // Otherwise curl would send the type of a form.
+        // Without this option, curl would send the Content-Type of a form.
         if !request.fields.contains(.contentType) { words += ["--header", ShellWord.quoted("Content-Type:")] }
     }
 

@@ -1,4 +1,4 @@
-/// Where a download is written. An existing file of that name is not touched before the download is complete.
+/// Where a download is written. An existing file of that name is left unchanged until the download is complete.
 public struct DownloadDestination: Sendable {
     enum Place: Sendable {
         case file(String)
@@ -6,7 +6,7 @@ public struct DownloadDestination: Sendable {
     }
 
     let place: Place
-    /// Whether an existing file of that name is replaced. If not, the download fails, or in a folder gets another name.
+    /// Whether an existing file of the same name is replaced. If not, the download fails; in a folder, it gets another name instead.
     public var replaces: Bool
     /// Whether missing folders are created.
     public var makesFolders: Bool
@@ -21,7 +21,7 @@ public struct DownloadDestination: Sendable {
         DownloadDestination(place: .folder(path), replaces: replaces, makesFolders: makesFolders)
     }
 
-    /// The folder of the file, and of its part file before that.
+    /// The folder that holds the part file and later the complete file.
     var folder: String {
         switch place {
         case .folder(let path): return path.isEmpty ? "." : path
@@ -36,15 +36,15 @@ public struct DownloadDestination: Sendable {
 public struct DownloadedFile: Sendable {
     /// The path of the file.
     public let path: String
-    /// The longest name, in bytes.
+    /// The length of the file, in bytes.
     public let length: UInt64
     /// The status of the response that brought the last part; 416 if no bytes were missing.
     public let status: Int
     /// The fields of the response that brought the last part.
     public let fields: HTTPFields
-    /// The URI it came from, after all redirects.
+    /// The URI that the file came from, after all redirects.
     public let uri: TargetURI
-    /// How many bytes were kept from an earlier call.
+    /// How many of the file's bytes an earlier, interrupted call received.
     public let keptLength: UInt64
     /// Timings and counts of the exchanges.
     public let metrics: TransferMetrics
@@ -61,6 +61,6 @@ public struct ResumeToken: Hashable, Codable, Sendable {
     public let path: String
     /// How many bytes of the part file are valid.
     public let length: UInt64
-    /// The length of the whole; `nil` if it is not known.
+    /// The length of the complete file, in bytes; `nil` if it is not known.
     public let total: UInt64?
 }

@@ -1,12 +1,12 @@
 import EventLoop
 import HTTPMessage
 
-/// The part of a download that is on disk, with the entity tag and total length of the whole.
+/// The part of a download that is on disk, with the entity tag and total length of the complete file.
 struct DownloadPart {
     let file: OpenFile
     private let files: FileThread
     private(set) var length: UInt64
-    /// How many of these bytes an earlier call wrote.
+    /// How many of the part's bytes an earlier call wrote.
     private(set) var keptLength: UInt64
     /// The strong entity tag of the entity that the part belongs to, or `nil`.
     private(set) var entityTag: String?
@@ -33,7 +33,7 @@ struct DownloadPart {
         let (file, length) = try await files.run { () throws(SystemError) in
             let file = try OpenFile.continuing(token.path)
             let length = try file.length
-            // The file is shorter than the token says: its content cannot be trusted.
+            // The file is shorter than the token's length, so its content cannot be trusted.
             let kept = length < token.length ? 0 : token.length
             try file.truncate(to: kept)
             return (file, kept)
@@ -66,7 +66,7 @@ struct DownloadPart {
         length += UInt64(octets.count)
     }
 
-    /// A token to resume with, after everything is on disk. Without a strong validator the part file is removed.
+    /// Flushes the part to disk, and returns a token to resume the download with. Without a strong validator, removes the part file.
     func token(for target: String) async -> ResumeToken? {
         guard canGoOn, let entityTag else {
             await remove()
@@ -86,7 +86,7 @@ struct DownloadPart {
         try? await files.run { [file] () throws(SystemError) in try FileMove.remove(file.path) }
     }
 
-    /// Moves the complete file to its destination; its content is on disk first.
+    /// Moves the complete file to its destination, after its content is on disk.
     func move(to destination: DownloadDestination, suggested: String) async throws(SystemError) -> String {
         try await files.run { [file] () throws(SystemError) in
             try file.synchronize()

@@ -1,12 +1,12 @@
 import HTTPMessage
 
-/// How a download continues with a response, given the part it has.
+/// How a download continues after a response, given the part that is already on disk.
 enum DownloadPlan: Equatable {
-    /// The response has the whole, from its first byte.
+    /// The response has the complete content, from its first byte.
     case fromStart(entityTag: String?, total: UInt64?)
-    /// The response has this many bytes that follow the part.
+    /// The response has this many bytes, which follow the part on disk.
     case part(length: UInt64, total: UInt64)
-    /// The part is already complete.
+    /// The part on disk is already complete.
     case alreadyWhole
     /// The response does not match the part: start over.
     case anew
@@ -19,10 +19,10 @@ enum DownloadPlan: Equatable {
             guard part.canGoOn else { throw SessionError(.malformedResponse, "the server sent a range that was not requested") }
             guard case .part(let range, let total) = head.fields.contentRange, range.lowerBound == part.length,
                 part.total == nil || total == nil || part.total == total,
-                // Without a total length we cannot tell whether the part's end is the end of the whole.
+                // Without a total length, we cannot tell whether the complete file ends where this part ends.
                 let whole = total ?? part.total,
-                // A 206 carries the entity tag that a 200 would have had (RFC 9110 §15.3.7); without one we cannot tell which
-                // representation it belongs to.
+                // A 206 carries the entity tag that a 200 would have had (RFC 9110 §15.3.7). Without an entity tag, we cannot tell
+                // which representation the part belongs to.
                 tag == part.entityTag
             else {
                 self = .anew
@@ -30,7 +30,7 @@ enum DownloadPlan: Equatable {
             }
             self = .part(length: UInt64(range.count), total: whole)
         case 416 where part.canGoOn:
-            // Only with the length of the same entity do we know that the part is complete.
+            // The part is complete only if the response gives this length for the same entity.
             let isWhole =
                 head.fields.contentRange == .unsatisfied(length: part.length) && tag == part.entityTag
                 && (part.total == nil || part.total == part.length)

@@ -1,10 +1,10 @@
 import EventLoop
 import HTTPMessage
 
-/// One download: sends requests, writes the bytes, and resumes after a break.
+/// One download: sends requests, writes the bytes, and resumes after an interruption.
 ///
-/// Bytes are appended only to a part with the same strong entity tag. They are requested with If-Range (RFC 9110 §13.1.5), and
-/// the response is checked as well. Any other response starts the download over.
+/// Bytes are appended only to a part with the same strong entity tag. The missing bytes are requested with If-Range (RFC 9110
+/// §13.1.5), and the response is checked as well. Any other response starts the download over.
 struct DownloadTask {
     private let scope: TransferScope
     private let request: HTTPRequest
@@ -24,7 +24,7 @@ struct DownloadTask {
     }
 
     private func run() async throws(SessionError) -> DownloadedFile {
-        guard request.method == .get else { throw SessionError(.malformedRequest, "a download must be a GET") }
+        guard request.method == .get else { throw SessionError(.malformedRequest, "a download must use the method GET") }
         var part = try await beginning()
         let last: TransferTask.OpenResponse
         do throws(SessionError) { last = try await fetch(&part) } catch {
@@ -85,17 +85,19 @@ struct DownloadTask {
             case .anew:
                 fruitless += 1
                 if fruitless > session.configuration.limits.tries {
-                    throw SessionError(.resumeRejected, "the origin's ranges do not fit together")
+                    throw SessionError(.resumeRejected, "the origin sent ranges that do not form one file")
                 }
                 try await beginAnew(&part)
             }
         }
-        throw SessionError(.incompleteResponse, "too many ranges")
+        throw SessionError(
+            .incompleteResponse, "the download is not complete after \(session.configuration.limits.resumptions) resumed requests"
+        )
     }
 
     private enum Step {
         case whole(TransferTask.OpenResponse)
-        /// A part arrived, and the next one is to be requested.
+        /// A part arrived, and the next one must be requested.
         case goOn
         /// The response does not belong to the part on disk.
         case anew
@@ -134,7 +136,7 @@ struct DownloadTask {
 
     private func asking(for part: DownloadPart) -> HTTPRequest {
         var request = request
-        // Parts belong to one representation, and no coding is decoded (RFC 9110 §14.2).
+        // Parts of different codings do not fit together (RFC 9110 §14.2), and downloads are not decoded: request no content coding.
         if !request.fields.contains("Accept-Encoding") { request.fields["Accept-Encoding"] = "identity" }
         guard part.canGoOn, let tag = part.entityTag else { return request }
         request.fields["Range"] = "bytes=\(part.length)-"
@@ -171,7 +173,7 @@ struct DownloadTask {
         do throws(SystemError) { try await part.beginAnew() } catch { throw SessionError(.fileFailed, "\(error)") }
     }
 
-    /// Waits before the next exchange, if another is allowed; else throws the error.
+    /// Waits before the next exchange, if the retry policy allows one. Otherwise throws the error.
     private func waitAfter(_ error: SessionError, tries: Int) async throws(SessionError) {
         let policy = session.configuration.retries
         let isBroken = Self.breaks.contains(error.code) && error.trust == nil
@@ -185,7 +187,7 @@ struct DownloadTask {
         }
     }
 
-    /// Errors within a body, after which the rest is requested.
+    /// Errors within a body after which the download is resumed.
     private static let breaks: Set<SessionError.Code> = [
         .incompleteResponse, .connectionTerminated, .timeout, .malformedResponse,
     ]

@@ -14,7 +14,7 @@ extension Fields {
     }
 }
 
-/// Fields about ranges, for modules that assemble a representation themselves.
+/// Range fields, for modules that assemble a representation themselves.
 extension HTTPFields {
     /// The entity tag (RFC 9110 §8.8.3), if it is valid and strong.
     package var strongEntityTag: String? { fields.strongEntityTag }

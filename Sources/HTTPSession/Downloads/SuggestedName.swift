@@ -1,7 +1,7 @@
 import HTTPMessage
 
 /// The name under which a response would be saved: from Content-Disposition (RFC 6266 §4.3), else the last path segment, else
-/// `download`. The name is made safe: it is a single file name in any folder.
+/// `download`. The name is made safe, so it is a valid file name in any folder.
 public enum SuggestedName {
     /// Maximum length of a name, in bytes of UTF-8.
     public static let lengthLimit = 200
@@ -16,7 +16,8 @@ public enum SuggestedName {
         return decoded(Array(last.utf8)).flatMap(safe) ?? fallback
     }
 
-    /// `filename*` before `filename`. Parameters are parsed leniently; `safe` rejects a value that is not a name.
+    /// The name in Content-Disposition; `filename*` is preferred to `filename`. Parameters are parsed leniently; `safe` rejects a
+    /// value that is not a name.
     static func fromDisposition(_ value: String) -> String? {
         let parameters = parameters(of: value)
         if let extended = parameters.first(where: { $0.name == "filename*" }), let name = fromExtended(extended.value) {
@@ -25,7 +26,7 @@ public enum SuggestedName {
         return parameters.first { $0.name == "filename" }?.value
     }
 
-    /// `UTF-8''a%20b` (RFC 8187 §3.2). Other charsets are not supported.
+    /// Decodes a value such as `UTF-8''a%20b` (RFC 8187 §3.2). Charsets other than UTF-8 are not supported.
     private static func fromExtended(_ value: String) -> String? {
         let parts = value.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, parts[0].lowercased() == "utf-8" else { return nil }
@@ -71,7 +72,7 @@ public enum SuggestedName {
         String(String.UnicodeScalarView(scalars))
     }
 
-    /// Percent-decoded; `nil` if the result is not UTF-8.
+    /// The percent-decoded text; `nil` if it is not UTF-8.
     private static func decoded(_ bytes: [UInt8]) -> String? {
         String(validating: PercentEncoding.decode(bytes.span), as: UTF8.self)
     }
@@ -79,8 +80,8 @@ public enum SuggestedName {
     /// Whether the name is safe in any folder without changes.
     package static func isSafe(_ name: String) -> Bool { safe(name) == name }
 
-    /// The last part of a possible path, without characters that hide the file, mislead a reader, or have a special meaning to
-    /// a system.
+    /// The last segment of a text that may be a path, without characters that hide the file, mislead a reader, or have a special
+    /// meaning to a system.
     static func safe(_ name: String) -> String? {
         let last = name.unicodeScalars.split { $0 == "/" || $0 == "\\" }.last ?? []
         let kept = last.filter { !isForbidden($0) }
@@ -103,7 +104,7 @@ public enum SuggestedName {
         }
     }
 
-    /// Shortened before its extension, if the extension is short.
+    /// The name, shortened if it is too long; a short extension is kept.
     private static func shortened(_ name: String) -> String {
         if name.utf8.count <= lengthLimit { return name }
         let (stem, ending) = split(name)
@@ -124,7 +125,7 @@ public enum SuggestedName {
         return (String(name[..<dot]), String(name[dot...]))
     }
 
-    /// The name itself for 1, then `name (2).txt` and so on.
+    /// The name itself for number 1, `name (2).txt` for number 2, and so on.
     static func numbered(_ name: String, _ number: Int) -> String {
         if number == 1 { return name }
         let (stem, ending) = split(name)

@@ -36,7 +36,7 @@ enum FileMove {
         if rename(path, target) != 0 { throw SystemError("rename", code: errno) }
     }
 
-    /// Fails if the name is taken.
+    /// Moves a file; fails if the new name is taken.
     private static func give(_ path: String, _ target: String) throws(SystemError) {
         if link(path, target) != 0 { throw SystemError("link", code: errno) }
         try remove(path)
@@ -57,12 +57,12 @@ enum FileMove {
         throw SystemError("link", code: EEXIST)
     }
 
-    /// So that the name survives a power failure too.
+    /// Flushes the folder, so that a new name in it survives a power failure.
     private static func synchronize(_ folder: String) throws(SystemError) {
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         if descriptor < 0 { throw SystemError("open", code: errno) }
         defer { close(descriptor) }
-        // Some file systems do not support this, and return EINVAL.
+        // Some file systems cannot flush a folder, and return EINVAL.
         if fsync(descriptor) != 0, errno != EINVAL { throw SystemError("fsync", code: errno) }
     }
 }

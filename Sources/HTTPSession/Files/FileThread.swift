@@ -26,7 +26,7 @@ final class FileThread: Sendable {
         return try made.get()
     }
 
-    /// Ends the thread after the work that was queued.
+    /// Ends the thread after all queued work is done.
     func close() {
         let last: LoopThread? = thread.withLock { thread in
             defer { thread = nil }

@@ -46,7 +46,7 @@ final class OpenFile: Sendable {
     var isPlain: Bool { get throws(SystemError) { try status.st_mode & S_IFMT == S_IFREG } }
     var length: UInt64 { get throws(SystemError) { UInt64(try status.st_size) } }
 
-    /// At most `count` bytes from `offset`; empty at the end.
+    /// Reads at most `count` bytes from `offset`; returns no bytes at the end of the file.
     func read(at offset: UInt64, atMost count: Int) throws(SystemError) -> [UInt8] {
         var code: Int32 = 0
         let octets = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in

@@ -1,11 +1,12 @@
 import EventLoop
 
-/// Adds a credential to requests, and refreshes it when it is refused: once for all requests that wait for it.
+/// Adds a credential to requests, and refreshes it when an origin refuses it. All requests that wait for a credential share one
+/// refresh.
 public final class CredentialInterceptor<Credential: Sendable>: RequestInterceptor {
     /// More than `limit` refreshes within `time` are refused, so that an origin that refuses every credential cannot cause
     /// endless refreshes.
     public struct Window: Sendable {
-        /// The number of refreshes.
+        /// The maximum number of refreshes in the window.
         public var limit: Int
         /// The length of the window.
         public var time: Duration
@@ -33,7 +34,7 @@ public final class CredentialInterceptor<Credential: Sendable>: RequestIntercept
     /// - Parameters:
     ///   - credential: the current credential; with `nil` one is fetched before the first request.
     ///   - window: how many refreshes are allowed in which time.
-    ///   - isStale: called before each try: whether the credential has expired.
+    ///   - isStale: returns whether the credential has expired. Called before each try.
     ///   - refresh: returns a new credential for the previous one. Never called concurrently.
     ///   - apply: adds the credential to a request.
     public init(
@@ -77,7 +78,7 @@ public final class CredentialInterceptor<Credential: Sendable>: RequestIntercept
         case refuse
     }
 
-    /// A credential other than the one that this request carried.
+    /// Returns another credential than the one that this request carried.
     private func refreshed(from request: HTTPRequest, wasRefused: Bool) async throws(SessionError) -> Credential {
         let wakeup = Wakeup<Result<Credential, SessionError>>()
         let now = ContinuousClock.now
@@ -137,7 +138,7 @@ public final class CredentialInterceptor<Credential: Sendable>: RequestIntercept
 }
 
 extension CredentialInterceptor where Credential == String {
-    /// Bearer tokens (RFC 6750 §2.1).
+    /// An interceptor for bearer tokens (RFC 6750 §2.1).
     public static func bearer(
         _ token: String?, window: Window = Window(), refresh: @escaping @Sendable (String?) async throws -> String
     ) -> CredentialInterceptor<String> {

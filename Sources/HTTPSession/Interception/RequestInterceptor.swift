@@ -6,7 +6,7 @@ public protocol RequestInterceptor: Sendable {
 
     /// Decides whether to retry.
     /// - Parameters:
-    ///   - request: as it was tried.
+    ///   - request: the request as it was tried.
     ///   - outcome: the outcome of the last try.
     ///   - tries: how many tries were made, including the first.
     func decide(_ request: HTTPRequest, after outcome: TryOutcome, tries: Int) async -> RetryDecision
@@ -27,7 +27,7 @@ public enum TryOutcome: Sendable {
 
 /// An interceptor's decision about a retry.
 public enum RetryDecision: Sendable {
-    /// The next interceptor decides, and after the last one the session's `RetryPolicy`.
+    /// Let the next interceptor decide. After the last one, the session's `RetryPolicy` decides.
     case pass
     /// Retry after this time. A request that cannot be sent again is not retried, and `SessionLimits.tries` applies.
     case retry(after: Duration)

@@ -16,9 +16,11 @@ extension HTTPFields {
             for index in 0..<value.count where !ASCII.isFieldValueCharacter(value[index]) {
                 throw Self.malformed("the value of \(fields.text(of: line.name)) contains a control character")
             }
-            if Self.isOwn(line.known) { throw Self.malformed("the session sets \(fields.text(of: line.name)) itself") }
+            if Self.isOwn(line.known) {
+                throw Self.malformed("the caller may not set \(fields.text(of: line.name)), because the session sets it")
+            }
         }
-        if fields.lineCount(of: .host) > 1 { throw Self.malformed("two Host fields") }
+        if fields.lineCount(of: .host) > 1 { throw Self.malformed("the request has two Host fields") }
     }
 
     /// Fields about the framing of the message and the connection are set by the session.

@@ -2,15 +2,15 @@ import HTTPMessage
 
 /// The field lines of a message, in order (RFC 9110 §5). Names compare without regard to case.
 ///
-/// Names and values are not checked here. An invalid one is an error when the request is sent, and nothing is sent then.
+/// Names and values are not checked here. If one is invalid, sending the request fails before anything is sent.
 public struct HTTPFields: Sendable {
     var fields: Fields
 
-    /// No lines.
+    /// Creates a list without field lines.
     public init() { fields = Fields() }
     init(_ fields: Fields) { self.fields = fields }
 
-    /// Whether there is no line.
+    /// Whether there are no field lines.
     public var isEmpty: Bool { fields.isEmpty }
     /// How many lines there are.
     public var count: Int { fields.count }
@@ -60,7 +60,7 @@ public struct HTTPFields: Sendable {
         fields.remove { fields, line in fields.name(of: line).equalsIgnoringCase(name.span) }
     }
 
-    /// Adds the fields of `other`; each replaces those with its name.
+    /// Adds the fields of `other`. Each replaces the existing fields with the same name.
     public mutating func override(with other: HTTPFields) {
         if other.isEmpty { return }
         if isEmpty {
@@ -101,6 +101,6 @@ extension HTTPFields: Equatable {
 }
 
 extension HTTPFields: CustomStringConvertible {
-    /// Only the names: values may be secrets.
+    /// The field names only, because values may be secrets.
     public var description: String { map(\.name).joined(separator: ", ") }
 }

@@ -21,24 +21,24 @@ public struct HTTPMethod: Hashable, Sendable, CustomStringConvertible {
         self.known = known
     }
 
-    /// RFC 9110 §9.3.1.
+    /// GET (RFC 9110 §9.3.1).
     public static let get = HTTPMethod(.get)
-    /// RFC 9110 §9.3.2.
+    /// HEAD (RFC 9110 §9.3.2).
     public static let head = HTTPMethod(.head)
-    /// RFC 9110 §9.3.3.
+    /// POST (RFC 9110 §9.3.3).
     public static let post = HTTPMethod(.post)
-    /// RFC 9110 §9.3.4.
+    /// PUT (RFC 9110 §9.3.4).
     public static let put = HTTPMethod(.put)
-    /// RFC 5789.
+    /// PATCH (RFC 5789).
     public static let patch = HTTPMethod(.patch)
-    /// RFC 9110 §9.3.5.
+    /// DELETE (RFC 9110 §9.3.5).
     public static let delete = HTTPMethod(.delete)
-    /// RFC 9110 §9.3.7.
+    /// OPTIONS (RFC 9110 §9.3.7).
     public static let options = HTTPMethod(.options)
 
-    /// RFC 9110 §9.2.1. An unknown method counts as unsafe.
+    /// Whether the method is safe (RFC 9110 §9.2.1). An unknown method is treated as unsafe.
     public var isSafe: Bool { known.isSafe }
-    /// RFC 9110 §9.2.2. An unknown method counts as not idempotent.
+    /// Whether the method is idempotent (RFC 9110 §9.2.2). An unknown method is treated as not idempotent.
     public var isIdempotent: Bool { known.isIdempotent }
 
     /// Whether a request without content still sends `Content-Length: 0` (RFC 9110 §8.6).

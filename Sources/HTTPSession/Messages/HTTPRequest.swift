@@ -4,17 +4,17 @@ public import HTTPCaching
 public struct HTTPRequest: Sendable {
     /// The request method.
     public var method: HTTPMethod
-    /// A URI, or a relative reference if the session has a base. Errors in it are reported when the request is sent.
+    /// A URI, or a relative reference if the session has a base. Errors in the target are reported when the request is sent.
     public var target: String
-    /// These replace the session's default fields of the same names.
+    /// The request's fields. They replace the session's default fields of the same names.
     public var fields: HTTPFields
     /// The content.
     public var body: RequestBody
-    /// While transfers wait for their turn, higher priorities begin first.
+    /// While transfers wait to begin, higher priorities begin first.
     public var priority: Priority = .normal
-    /// `nil`: the session's policy.
+    /// The cache policy; `nil` for the session's policy.
     public var cachePolicy: CachePolicy?
-    /// `nil`: the session's timeouts.
+    /// The timeouts; `nil` for the session's timeouts.
     public var timeouts: SessionTimeouts?
 
     /// Priority among waiting transfers.

@@ -21,8 +21,8 @@ extension PercentEncoding {
         return true
     }
 
-    /// As `isPlainPath`, for a path that begins at `start` and ends before the query.
-    /// - Returns: its end; `nil` if it is not plain, or a fragment follows.
+    /// Checks like `isPlainPath` a path that begins at `start` and ends before the query.
+    /// - Returns: the end of the path; `nil` if the path is not plain, or if a fragment follows.
     static func endOfPlainPath(_ bytes: Span<UInt8>, from start: Int) -> Int? {
         var previous = ASCII.slash
         for index in start..<bytes.count {

@@ -4,13 +4,13 @@ public enum RequestBody: Sendable {
     case none
     /// Content in memory. If it is empty, `Content-Length: 0` is sent.
     case octets([UInt8])
-    /// The content of a file, read while it is sent. Its length is taken when it is opened; if the file shrinks meanwhile, the
+    /// The content of a file, read while it is sent. The length is read when the file is opened; if the file shrinks meanwhile, the
     /// transfer fails.
     case file(path: String)
     /// Content from an asynchronous sequence.
     case stream(BodyStream)
 
-    /// Whether it can be sent again, after a redirect or for a retry.
+    /// Whether the content can be sent again, after a redirect or for a retry.
     public var isReplayable: Bool {
         if case .stream(let stream) = self { return stream.isReplayable }
         return true
@@ -19,19 +19,20 @@ public enum RequestBody: Sendable {
 
 /// Content that is produced piece by piece.
 public struct BodyStream: Sendable {
-    /// In bytes, sent as Content-Length; the content must have exactly this length. `nil`: sent in chunks (RFC 9112 §7.1).
+    /// The length in bytes, sent as Content-Length; the content must have exactly this length. `nil`: the content is sent in chunks
+    /// (RFC 9112 §7.1).
     public let length: UInt64?
     /// Whether the sequence can be read a second time.
     public let isReplayable: Bool
     let makePieces: @Sendable () -> Pieces
 
-    /// The next piece, or `nil` at the end. Thrown errors fail the transfer.
+    /// Returns the next piece, or `nil` at the end. Thrown errors fail the transfer.
     struct Pieces {
         let next: () async throws -> [UInt8]?
     }
 
     /// - Parameters:
-    ///   - length: in bytes, if it is known; else the content is sent in chunks.
+    ///   - length: the length in bytes, if it is known; else the content is sent in chunks.
     ///   - make: creates the sequence each time the content is sent, so that it can be sent again.
     public init<Source: AsyncSequence & SendableMetatype>(length: UInt64? = nil, replaying make: @escaping @Sendable () -> Source)
     where Source.Element == [UInt8] {
@@ -41,8 +42,8 @@ public struct BodyStream: Sendable {
     }
 
     /// - Parameters:
-    ///   - length: in bytes, if it is known; else the content is sent in chunks.
-    ///   - source: can be read once, so the request is never sent again.
+    ///   - length: the length in bytes, if it is known; else the content is sent in chunks.
+    ///   - source: the content, which can be read only once, so the request is never sent again.
     public init<Source: AsyncSequence & Sendable>(length: UInt64? = nil, _ source: Source) where Source.Element == [UInt8] {
         self.length = length
         isReplayable = false

@@ -7,13 +7,13 @@ import UpstreamTransport
 /// The host is in lower case. Bytes that a path or query may not contain (blanks, controls, bytes above ASCII, `"<>^`{|}\`) are
 /// percent-encoded when the URI is parsed. Encoded bytes stay as they are. The fragment is kept apart and never sent.
 public struct TargetURI: Hashable, Sendable, CustomStringConvertible {
-    /// Why a text is not such a URI.
+    /// Why a text is not a valid target URI.
     public enum Fault: Error, Equatable, Sendable {
-        /// The scheme is neither http nor https, or it is missing and there is no base to resolve against.
+        /// The scheme is not http or https, or it is missing and there is no base to resolve against.
         case scheme
         /// A name and password before the host: credentials are configured separately (RFC 9110 §4.2.4).
         case userinfo
-        /// No host, or one that is neither a name of A-labels nor an IP address.
+        /// The host is missing, or is not a name of A-labels or an IP address.
         case host
         case port
         /// Longer than `TargetURI.lengthLimit` bytes.
@@ -25,15 +25,15 @@ public struct TargetURI: Hashable, Sendable, CustomStringConvertible {
 
     /// Whether the scheme is https.
     public var isSecure: Bool { origin.scheme == .https }
-    /// In lower case; an IPv6 address without brackets.
+    /// The host in lower case; an IPv6 address has no brackets.
     public var host: String { origin.host }
-    /// As written, or the scheme's default port.
+    /// The port in the URI, or the scheme's default port.
     public var port: UInt16 { origin.port }
-    /// With its leading slash.
+    /// The path, with its leading slash.
     public var path: String { parts.path }
-    /// Without its question mark; `nil` if there is none, which differs from an empty query.
+    /// The query without its question mark; `nil` if the URI has no query. An empty query is not `nil`.
     public var query: String? { parts.query }
-    /// Without its number sign.
+    /// The fragment, without its number sign.
     public var fragment: String? { parts.fragment }
 
     var origin: Origin { parts.origin }
@@ -102,7 +102,7 @@ public struct TargetURI: Hashable, Sendable, CustomStringConvertible {
         }
         var pathStart = start
         while pathStart < octets.count, octets[pathStart] != ASCII.slash { pathStart += 1 }
-        // For an invalid text the slow path reports the error.
+        // The slow path reports the error of an invalid text.
         guard pathStart < octets.count, let read = try? Authority(parsing: start..<pathStart, in: octets),
             !octets.extracting(read.host.range).contains(where: { $0 >= 0x41 && $0 <= 0x5A }),
             let pathEnd = PercentEncoding.endOfPlainPath(octets, from: pathStart)
@@ -184,7 +184,7 @@ public struct TargetURI: Hashable, Sendable, CustomStringConvertible {
 
     // MARK: Parts
 
-    /// `http` or `https`.
+    /// The scheme: `http` or `https`.
     public var scheme: String { isSecure ? "https" : "http" }
 
     /// Host and port as in the Host field (RFC 9110 §7.2): the scheme's default port is left out.
@@ -235,7 +235,7 @@ public struct TargetURI: Hashable, Sendable, CustomStringConvertible {
 extension Span<UInt8> {
     fileprivate func begins(with text: StaticString) -> Bool {
         guard count >= text.utf8CodeUnitCount else { return false }
-        // The text is not empty, so neither is the span.
+        // The text is not empty, so the span has a base address.
         return withUnsafeBufferPointer { memcmp($0.baseAddress!, text.utf8Start, text.utf8CodeUnitCount) == 0 }
     }
 

@@ -1,6 +1,6 @@
 public import ServerTrust
 
-/// Receives the events of a session. Called on the tasks and loops on which they happen, so it must return quickly.
+/// Receives the events of a session. Each call is made on the task or loop of the event, so it must return quickly.
 public protocol EventMonitor: Sendable {
     /// An event has happened.
     func sessionDid(_ event: SessionEvent)
@@ -12,7 +12,7 @@ public struct SessionEvent: Sendable {
     public enum Kind: Sendable {
         /// The first event of each transfer.
         case began(HTTPMethod, TargetURI)
-        /// An exchange got its turn.
+        /// An exchange begins: the limits on exchanges in flight allow it.
         case exchangeBegan(TargetURI)
         /// The server's keys match none of its pins, and the policy only reports that (`PinSet.Enforcement`). Sent before the
         /// response arrives, once for each exchange.
@@ -21,9 +21,9 @@ public struct SessionEvent: Sendable {
         case exchangeEnded(TransferMetrics.Exchange)
         /// A redirect is followed.
         case redirected(status: Int, from: TargetURI, to: TargetURI)
-        /// An origin or a proxy requested credentials, and gets them in another exchange.
+        /// An origin or a proxy requested credentials; the session sends them in another exchange.
         case challengeAnswered(status: Int, scheme: String)
-        /// The request is about to be sent again, after a failure with this code or a response.
+        /// The request is about to be sent again, after a failure with this code, or after a response (`nil`).
         case retrying(tries: Int, after: Duration, SessionError.Code?)
         /// A stored response is served.
         case reused(TargetURI)
@@ -33,7 +33,7 @@ public struct SessionEvent: Sendable {
         case completed(SessionError?, TransferMetrics)
     }
 
-    /// `TransferSnapshot.number`.
+    /// The number of the transfer (`TransferSnapshot.number`).
     public let transfer: UInt64
     /// The kind of event.
     public let kind: Kind
@@ -41,7 +41,7 @@ public struct SessionEvent: Sendable {
 
 /// Events as a sequence. A slow reader loses the oldest events, and does not delay transfers.
 public final class EventStream: EventMonitor {
-    /// To be read by one task.
+    /// The events; only one task may read them.
     public let events: AsyncStream<SessionEvent>
     private let continuation: AsyncStream<SessionEvent>.Continuation
 

@@ -14,7 +14,7 @@ public struct RedirectPolicy: Sendable {
         case refuse(String)
     }
 
-    /// More redirects in a row fail with `too_many_redirects`.
+    /// How many redirects in a row are followed; one more fails with `too_many_redirects`.
     public let limit: Int
     let decide: @Sendable (Redirect) async -> Decision
 
@@ -47,7 +47,7 @@ public struct RedirectPolicy: Sendable {
 
 /// A redirect that was received, and the request that would follow it.
 public struct Redirect: Sendable {
-    /// 301, 302, 303, 307 or 308.
+    /// The status of the redirect response: 301, 302, 303, 307 or 308.
     public let status: Int
     /// The fields of the redirect response.
     public let fields: HTTPFields
@@ -55,15 +55,15 @@ public struct Redirect: Sendable {
     public let from: TargetURI
     /// The URI in Location.
     public let to: TargetURI
-    /// How many redirects came before it in this transfer.
+    /// How many redirects came before this one.
     public let hop: Int
-    /// The request that follows: GET without content after 303, and after 301 or 302 to POST; without fields that another
-    /// origin must not see.
+    /// The request that follows: GET without content after 303, and after 301 or 302 to POST. Fields that another origin must not see
+    /// are removed.
     public let request: HTTPRequest
 
-    /// From https to http.
+    /// Whether the redirect leads from https to http.
     public var isDowngrade: Bool { from.isSecure && !to.isSecure }
-    /// To the same host, or to one with the same registrable domain.
+    /// Whether the redirect leads to the same host, or to a host with the same registrable domain.
     public var isSameSite: Bool { from.host == to.host || Self.shareSite(from.host, to.host) }
 
     private static func shareSite(_ one: String, _ other: String) -> Bool {

@@ -9,7 +9,7 @@ extension PreparedRequest {
         let target: TargetURI
         do throws(TargetURI.Fault) {
             target = try uri.resolving(head.fields.text(of: line.value))
-        } catch { throw SessionError(.redirectRefused, "to a URI that is neither http nor https (\(error))") }
+        } catch { throw SessionError(.redirectRefused, "the target of the redirect is not a valid http or https URI (\(error))") }
         let isRewritten = rewritesMethod(head.status)
         var fields = fields
         if isRewritten { fields.removeContentFields() }
@@ -19,7 +19,7 @@ extension PreparedRequest {
             body: isRewritten ? RequestBody.none : nil)
     }
 
-    /// RFC 9110 §15.4.2 to §15.4.4.
+    /// Whether the redirect changes the method to GET (RFC 9110 §15.4.2 to §15.4.4).
     private func rewritesMethod(_ status: Status) -> Bool {
         switch status.code {
         case 303: method != .get && method != .head

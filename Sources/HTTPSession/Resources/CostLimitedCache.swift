@@ -14,15 +14,15 @@ public final class CostLimitedCache<Key: Hashable & Sendable, Value: Sendable>: 
         var uses: UInt64 = 0
     }
 
-    /// When the total cost exceeds this, values are evicted.
+    /// The total cost above which values are evicted.
     public let capacity: UInt64
-    /// Eviction stops when the total cost is at most this.
+    /// Eviction stops when the total cost is at most this value.
     public let preferredAfterPurge: UInt64
     private let state = Guarded(State())
 
     /// - Parameters:
-    ///   - capacity: when the total cost exceeds this, values are evicted.
-    ///   - preferredAfterPurge: eviction stops when the total cost is at most this.
+    ///   - capacity: the total cost above which values are evicted.
+    ///   - preferredAfterPurge: eviction stops when the total cost is at most this value.
     public init(capacity: UInt64 = 100 << 20, preferredAfterPurge: UInt64 = 60 << 20) {
         precondition(preferredAfterPurge <= capacity, "a purge makes room")
         self.capacity = capacity
@@ -34,7 +34,7 @@ public final class CostLimitedCache<Key: Hashable & Sendable, Value: Sendable>: 
     /// How many values are stored.
     public var count: Int { state.withLock { $0.entries.count } }
 
-    /// The value for a key; it counts as used now.
+    /// The value for a key. Reading the value marks it as used now.
     public func value(for key: Key) -> Value? {
         state.withLock { state in
             guard let entry = state.entries[key] else { return nil }
@@ -44,7 +44,7 @@ public final class CostLimitedCache<Key: Hashable & Sendable, Value: Sendable>: 
         }
     }
 
-    /// Stores a value; it replaces the one with this key.
+    /// Stores a value in place of the previous value for this key, if there is one.
     public func insert(_ value: Value, for key: Key, cost: UInt64) {
         let dropped: [Value] = state.withLock { state in
             state.uses += 1
@@ -52,11 +52,11 @@ public final class CostLimitedCache<Key: Hashable & Sendable, Value: Sendable>: 
             state.cost = state.cost - (former?.cost ?? 0) + cost
             return [former?.value].compactMap { $0 } + purge(&state)
         }
-        // Their deinitializers may call this cache, so they run outside the lock.
+        // The deinitializers of the dropped values may call this cache, so they run outside the lock.
         withExtendedLifetime(dropped) {}
     }
 
-    /// Replaces the value with the result of `make`, atomically; `nil` removes it.
+    /// Replaces the value atomically with the result of `make`. If the result is `nil`, the value is removed.
     func update(_ key: Key, _ make: @Sendable (Value?) -> (value: Value, cost: UInt64)?) {
         let dropped: [Value] = state.withLock { state in
             state.uses += 1

@@ -47,19 +47,20 @@ public final class ResourceLoader<Value: Sendable>: Sendable {
         self.decode = decode
     }
 
-    /// The value of a target, from memory or from its origin. Responses other than 2xx fail with `unacceptable_status`.
-    /// Failures are not cached.
+    /// The value of a target, from memory or from its origin. Responses other than 2xx fail with `unacceptable_status`. Failures are
+    /// not cached.
     /// - Parameters:
-    ///   - target: as in `HTTPRequest`.
+    ///   - target: a URI or a relative reference, as in `HTTPRequest`.
     ///   - variant: separates values that are made differently from the same target, such as sizes.
-    ///   - fields: of the request; only those of the first caller are sent.
+    ///   - fields: the fields of the request. If several callers share one transfer, only the fields of the first caller are sent.
     public func value(
         _ target: String, variant: String = "", fields: HTTPFields = HTTPFields()
     ) async throws(SessionError) -> Value {
         let key = target + " " + variant
         let wakeup = Wakeup<Result<Value, SessionError>>()
         let (known, number): (Value?, UInt64) = state.withLock { state in
-            // `run` caches the value before it removes the load. In the other order a caller could find neither and start a second load.
+            // `run` caches the value before it removes the load. In the other order, a caller could find neither the value nor the
+            // load, and start a second load.
             if state.loads[key] == nil, let known = cache.value(for: key) { return (known, 0) }
             state.nextNumber += 1
             if state.loads[key] == nil {
@@ -122,7 +123,7 @@ public final class ResourceLoader<Value: Sendable>: Sendable {
         } catch { result = .failure(error) }
         let waiters: [Wakeup<Result<Value, SessionError>>] = state.withLock { state in
             state.active -= 1
-            // A caller that came after the last one had left waits for another transfer.
+            // The load may belong to another transfer: after its last caller left, a new caller may have started a new load.
             guard state.loads[key]?.transfer === transfer else { return [] }
             return state.loads.removeValue(forKey: key).map { Array($0.waiters.values) } ?? []
         }

@@ -9,8 +9,8 @@ public struct OfflineRetrier: RequestInterceptor {
     /// - Parameters:
     ///   - limit: how long to wait for a network; after that the failure is final.
     ///   - tries: how many tries in total.
-    ///   - online: returns when there is a network, for example at the first good status of a network monitor. Cancelled when
-    ///     the time is over.
+    ///   - online: returns when there is a network, for example at the first good status of a network monitor. Cancelled after
+    ///     `limit`.
     public init(waitingAtMost limit: Duration = .seconds(5), tries: Int = 3, until online: @escaping @Sendable () async -> Void) {
         self.limit = limit
         self.tries = tries
@@ -19,7 +19,7 @@ public struct OfflineRetrier: RequestInterceptor {
 
     private static let errors: Set<SessionError.Code> = [.dnsError, .connectionFailed, .offline]
 
-    /// Waits for a network after failures that a missing network explains.
+    /// Waits for a network after failures that a missing network can cause.
     public func decide(_ request: HTTPRequest, after outcome: TryOutcome, tries: Int) async -> RetryDecision {
         guard case .failure(let error) = outcome, Self.errors.contains(error.code), tries < self.tries,
             request.method.isIdempotent

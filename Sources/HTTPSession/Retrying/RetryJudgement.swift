@@ -22,7 +22,7 @@ struct RetryJudgement {
         self.tries = tries
     }
 
-    /// Whether a response with this status is final without asking: no interceptors, and the policy does not retry it.
+    /// Whether a response with this status is final because the session has no interceptors and its policy does not retry the status.
     static func isSettled(_ status: Status, in session: HTTPSession) -> Bool {
         session.configuration.interceptors.isEmpty && !session.configuration.retries.permits(Int(status.code))
     }

@@ -2,15 +2,15 @@
 ///
 /// Only idempotent requests (RFC 9110 §9.2.2) whose content can be sent again are retried; trust failures never are.
 public struct RetryPolicy: Sendable {
-    /// How many retries were made.
+    /// The maximum number of retries of one request.
     public var limit = 2
-    /// Wait before the first retry; it doubles before each further one.
+    /// The wait before the first retry. It doubles before each further retry.
     public var delay: Duration = .milliseconds(500)
     /// Upper limit of the wait, before jitter.
     public var longestDelay: Duration = .seconds(30)
     /// Up to this fraction of each wait is added at random, so that clients that failed together do not retry together.
     public var jitter = 0.25
-    /// If Retry-After asks for a longer wait, there is no retry: the caller gets the response.
+    /// If Retry-After asks for a longer wait than this, the request is not retried, and the caller gets the response.
     public var longestRetryAfter: Duration = .seconds(60)
     /// Status codes that are retried.
     public var statuses: Set<Int> = [408, 429, 500, 502, 503, 504]
@@ -22,9 +22,9 @@ public struct RetryPolicy: Sendable {
     /// The standard policy.
     public init() {}
 
-    /// Two retries.
+    /// Allows two retries of a request.
     public static let standard = RetryPolicy()
-    /// No retries.
+    /// Allows no retries.
     public static let never: RetryPolicy = {
         var policy = RetryPolicy()
         policy.limit = 0
@@ -39,7 +39,7 @@ public struct RetryPolicy: Sendable {
         return policy
     }()
 
-    /// How long to wait before the next try; `nil` if there is none.
+    /// How long to wait before the next try; `nil` if no further try is allowed.
     /// - Parameters:
     ///   - tries: how many tries were made, including the first.
     ///   - retryAfter: the wait that the origin asks for.

@@ -23,7 +23,7 @@ struct ContentDecoding: Sendable {
 
     /// A decoder for a body that arrives in pieces.
     func makeStream() throws(SessionError) -> DecodedStream {
-        // The length of a stream is not limited; a decompression bomb is detected by its ratio.
+        // The length of a stream is not limited; a decompression bomb is detected by its compression ratio.
         guard let decoder = ContentDecoder(contentEncoding: codings) else {
             throw SessionError(.malformedContentCoding, "the response has a content coding that was not requested")
         }

@@ -39,19 +39,21 @@ enum ContentSource: Sendable {
             if octets.isEmpty { continue }
             if let known = left {
                 guard UInt64(octets.count) <= known else {
-                    throw SessionError(.bodySourceFailed, "it is longer than its announced length")
+                    throw SessionError(.bodySourceFailed, "the content is longer than its announced length")
                 }
                 left = known - UInt64(octets.count)
             }
             guard await link.send(octets) else { return }
         }
-        if let left, left > 0 { throw SessionError(.bodySourceFailed, "it is \(left) bytes shorter than its announced length") }
+        if let left, left > 0 {
+            throw SessionError(.bodySourceFailed, "the content is \(left) bytes shorter than its announced length")
+        }
         if stream.length == nil { link.endContent() }
     }
 }
 
 extension PreparedRequest {
-    /// Opens the content's file, if it is in one.
+    /// The content to send. If it is in a file, the file is opened.
     nonisolated(nonsending) func content(_ files: FileThread) async throws(SessionError) -> Content {
         switch body {
         case .none: return Content(framing: .none, octets: [], source: nil)

@@ -1,7 +1,7 @@
 import EventLoop
 import ServerTrust
 
-/// Runs when an exchange ends, for any reason: ends its turn, and records its timings and counts.
+/// Runs when an exchange ends, for any reason: ends its turn in `RequestScheduler`, and records its timings and counts.
 struct ExchangeCompletion: Sendable {
     let turns: RequestScheduler
     let ledger: MetricsLedger

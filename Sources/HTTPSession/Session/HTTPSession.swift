@@ -11,7 +11,7 @@ public final class HTTPSession: Sendable {
     /// The configuration that `init` received.
     public let configuration: SessionConfiguration
     let standardFields: StandardFields
-    /// For requests without timeouts of their own.
+    /// The timeouts for requests that have none of their own.
     let upstreamTimeouts: UpstreamTimeouts
     let loops: SessionLoops
     let files = FileThread()
@@ -51,15 +51,15 @@ public final class HTTPSession: Sendable {
 
     // MARK: Threads
 
-    /// Runs tasks on the session's own thread (the first one, if it has several). Awaiting the session from such a task needs
-    /// no thread switch. The switch is a third of the cost of a request that is sent after the previous response has arrived.
-    /// Pass it to `withTaskExecutorPreference`.
+    /// Runs tasks on the session's own thread (the first one, if it has several). Pass this executor to `withTaskExecutorPreference`.
+    /// A task that awaits the session on this thread needs no thread switch. If each request is sent after the previous response has
+    /// arrived, the switch is a third of a request's cost.
     ///
-    /// Between its awaits such a task blocks the session's transfers: it must neither block nor compute for long. Tasks that
-    /// are still running when the session ends continue on the global executor.
+    /// Between its awaits such a task blocks the session's transfers: it must neither block nor compute for long. Tasks that are
+    /// still running when the session ends continue on the global executor.
     public var taskExecutor: any TaskExecutor { loops.inboxes[0] }
 
-    /// As `taskExecutor`, for the thread that carries the exchanges with this target's origin.
+    /// Like `taskExecutor`, but for the thread that carries the exchanges with this target's origin.
     public func taskExecutor(for target: TargetURI) -> any TaskExecutor { loops.inboxes[loops.place(of: target.origin)] }
 
     // MARK: Requests
@@ -100,7 +100,7 @@ public final class HTTPSession: Sendable {
             status: Int(arrived.head.status.code), fields: arrived.fields, uri: arrived.uri, body: ResponseBody(lease: lease))
     }
 
-    /// As `send`, with this content instead of the request's own.
+    /// Sends a request like `send`, with this content instead of the request's own.
     public func upload(
         _ request: HTTPRequest, from body: RequestBody, as transfer: Transfer = Transfer()
     ) async throws(SessionError) -> HTTPResponse {
@@ -109,16 +109,16 @@ public final class HTTPSession: Sendable {
         return try await send(request, as: transfer)
     }
 
-    /// Downloads a file. The bytes are written to a part file under another name, which becomes the destination once it is
-    /// complete and on disk. If the body is interrupted and the entity has a strong validator, the rest is requested, as often as
-    /// `retries` and `limits.resumptions` allow.
+    /// Downloads a file. The bytes are written to a part file under another name, which is renamed to the destination once it is
+    /// complete and on disk. If the body is interrupted and the entity has a strong validator, the missing bytes are requested, as
+    /// often as `retries` and `limits.resumptions` allow.
     ///
-    /// No content coding is requested, and none is decoded. An error with a `resumeToken` leaves the part file; after any other
-    /// error nothing is left.
+    /// Content codings are neither requested nor decoded. An error with a `resumeToken` leaves the part file; after any other error
+    /// the part file is removed.
     /// - Parameters:
     ///   - request: the request to send.
     ///   - destination: the file or folder to write to.
-    ///   - token: from an earlier call with the same target.
+    ///   - token: the token from an earlier call with the same target.
     ///   - transfer: observes and controls the call; a new one for each call.
     public func download(
         _ request: HTTPRequest, to destination: DownloadDestination, resuming token: ResumeToken? = nil,
@@ -158,7 +158,7 @@ public final class HTTPSession: Sendable {
 
     /// What happens to transfers that are in flight when the session is shut down.
     public enum ShutdownMode: Sendable {
-        /// They may continue for this long; those left then are cancelled.
+        /// Transfers may continue for this long; then those that are left are cancelled.
         case drain(deadline: Duration)
         case cancel
     }
@@ -174,7 +174,7 @@ public final class HTTPSession: Sendable {
             callOff()
         }
         cancelAll()
-        // Bodies that no task reads end with their exchanges too.
+        // An exchange whose body no task reads ends too.
         let isOver = Wakeup<Bool>()
         registry.whenEmpty(isOver)
         let callOff = loops.after(milliseconds: Self.settlingMilliseconds) { isOver.send(false) }
@@ -217,13 +217,14 @@ extension TransportConfiguration {
             }
         }
         proxy = configuration.proxy?.upstream
-        // Larder checks the addresses itself.
+        // The proxy is a Larder, and checks the origins' addresses itself.
         if configuration.proxy?.asksSecurely == true { addresses = AddressPolicy(denied: []) }
         for entry in configuration.identities {
             guard let scope = HostScope(host: entry.host, port: entry.port), identities.insert(entry.identity, for: scope) else {
-                throw SessionError(.badURL, "the host of the identity for \(entry.host) is invalid")
+                throw SessionError(.badURL, "the host \(entry.host) of a client identity is invalid")
             }
         }
+        offersHTTP2 = configuration.offersHTTP2
         idleConnectionsPerOrigin = configuration.limits.idleConnectionsPerOrigin
         idleConnections = configuration.limits.idleConnections
         idleConnectionMilliseconds = configuration.limits.idleConnectionTime.inMilliseconds

@@ -15,7 +15,7 @@ final class LoopInbox: TaskExecutor {
 
     private struct State {
         var entries: [Entry] = []
-        /// The loop will read the queue before it sleeps.
+        /// Whether the loop will read the queue before it sleeps.
         var isAwake = false
         var isClosed = false
         var loop: LoopHandle?
@@ -54,7 +54,8 @@ final class LoopInbox: TaskExecutor {
 
     // MARK: From the loop
 
-    /// The loop is about to do something that tasks may wait for. Tasks that prefer to run there then need not wake it.
+    /// Call this when the loop is about to do something that tasks may wait for. Tasks that prefer to run on the loop then need not
+    /// wake it.
     /// - Returns: whether the loop must call `work` in this batch because of this call.
     func expectJobs() -> Bool {
         guard isPreferred.load(ordering: .relaxed) else { return false }
@@ -65,7 +66,7 @@ final class LoopInbox: TaskExecutor {
         }
     }
 
-    /// Handles the entries, and those that they add, up to a limit.
+    /// Handles the entries of the queue, and the entries added meanwhile, up to a limit.
     /// - Returns: whether entries are left.
     func work(for loop: SessionLoop) -> Bool {
         var left = Self.entriesInTurn

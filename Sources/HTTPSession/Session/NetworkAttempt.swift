@@ -2,7 +2,8 @@ import EventLoop
 import HTTPMessage
 import UpstreamTransport
 
-/// One exchange with an origin, on the transfer's task: waits for a turn, sends the request, and waits for the response.
+/// One exchange with an origin, on the transfer's task: waits until the exchange may begin, sends the request, and waits for the
+/// response.
 struct NetworkAttempt {
     private let run: TransferTask
     private let request: PreparedRequest
@@ -57,6 +58,7 @@ struct NetworkAttempt {
             origin: request.uri.origin, method: request.method.known, head: head, body: content.framing,
             timeouts: request.upstreamTimeouts)
         upstream.takesProxyChallenges = true
+        upstream.acceptsTrailers = true
         link.begin(upstream, content: content.octets)
         transfer.passSuspension(to: link)
         guard let source = content.source else { return }

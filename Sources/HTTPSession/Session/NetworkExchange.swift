@@ -94,7 +94,7 @@ final class NetworkExchange: OriginExchangeDelegate {
 
     func exchange(_ exchange: OriginExchange, didReceiveHead head: inout ResponseHead, framing: BodyFraming) {
         owner.expectJobs()
-        // The next head is probably as long: reserve its space at once instead of line by line.
+        // The next head will probably be as long as this one, so its space is reserved at once instead of line by line.
         var fields = Fields()
         fields.reserve(byteCount: head.fields.bytes.count, lineCount: head.fields.count)
         swap(&fields, &head.fields)

@@ -5,7 +5,7 @@ import HTTPWire
 import UpstreamTransport
 
 /// A request with all defaults of the session applied: one request to one origin. Redirects, retries and answers to challenges
-/// create new ones from it.
+/// create new requests from it.
 ///
 /// A class, because it is passed on often and is larger than a reference.
 final class PreparedRequest: Sendable {
@@ -15,7 +15,7 @@ final class PreparedRequest: Sendable {
     let body: RequestBody
     let priority: HTTPRequest.Priority
     let timeouts: SessionTimeouts
-    /// `timeouts` in the transport's form.
+    /// `timeouts`, converted for the transport.
     let upstreamTimeouts: UpstreamTimeouts
     let cachePolicy: CachePolicy
     /// Whether the session decodes content codings.
@@ -136,7 +136,7 @@ final class PreparedRequest: Sendable {
 }
 
 extension TargetURI {
-    /// With a slash at the end of its path, so that relative references resolve below it (as in AFNetworking).
+    /// The URI with a slash at the end of its path, so that relative references resolve below it (as in AFNetworking).
     fileprivate var asBase: TargetURI {
         if path.utf8.last == ASCII.slash { return self }
         // Adding a slash to a valid URI's path yields a valid URI, unless it becomes too long.

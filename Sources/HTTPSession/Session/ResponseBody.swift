@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// The content of a response as it arrives, in pieces of the size at hand. Read once, by one task.
+/// The content of a response as it arrives, in pieces of any size. Only one task may read it, and only once.
 ///
 /// An error is thrown after all bytes that were received before it. Cancelling the reading task ends the transfer, and so does
 /// releasing the body.
@@ -23,7 +23,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
     public func trailers() async -> HTTPFields { HTTPFields(await lease.link.end().trailers) }
 
     /// All remaining content.
-    /// - Throws: as reading; also `body_too_large` above this many bytes.
+    /// - Throws: the errors of reading, and `body_too_large` if the content is longer than `limit`.
     public func collect(atMost limit: Int) async throws(SessionError) -> [UInt8] {
         var whole: [UInt8] = []
         while let piece = try await lease.next() {
@@ -39,7 +39,7 @@ final class BodyLease: Sendable {
     let link: ResponseChannel
     private let response: SessionError.Response
     private let decoding: DecodedStream?
-    /// Keeps the threads alive that carry the body.
+    /// Keeps alive the threads that carry the body.
     private let session: HTTPSession
 
     init(_ link: ResponseChannel, _ response: SessionError.Response, _ decoding: DecodedStream?, _ session: HTTPSession) {

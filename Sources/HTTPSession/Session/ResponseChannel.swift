@@ -6,8 +6,8 @@ import ServerTrust
 import Synchronization
 import UpstreamTransport
 
-/// Connects an exchange on its loop with the task that waits for it: the head, the received bytes that were not consumed yet,
-/// and the end. The loop writes, one task reads, and either side may set the end; the first one counts.
+/// Connects an exchange on its loop with the task that waits for it: the head, the received bytes that the task has not consumed, and
+/// the end. The loop writes, and one task reads. Either side may set the end; only the first end is kept.
 final class ResponseChannel: Sendable {
     /// A class, because it is passed on often and is larger than a reference.
     final class Head: Sendable {
@@ -17,9 +17,10 @@ final class ResponseChannel: Sendable {
         let metrics: ExchangeMetrics
         /// The server's certificate chain, if the connection was opened for this exchange.
         let chain: [Certificate]
-        /// The chain in the form in which a cache stores it, also on a reused connection; `nil` without TLS, and if it is not recorded.
+        /// The certificate chain in the form in which a cache stores it, also on a reused connection; `nil` without TLS, and if the
+        /// chain is not recorded.
         let recordedChain: RecordedChain?
-        /// When the head had arrived.
+        /// When the head arrived.
         let time: Timestamp
 
         init(
@@ -47,7 +48,7 @@ final class ResponseChannel: Sendable {
 
     final class End: Sendable {
         let failure: Failure?
-        /// `nil` if no head arrived.
+        /// The response's status; `nil` if no head arrived.
         let status: Status?
         let trailers: Fields
         let metrics: ExchangeMetrics
@@ -65,16 +66,16 @@ final class ResponseChannel: Sendable {
 
     /// How the body is consumed.
     enum BodyConsumption: Sendable {
-        /// It is collected; more than `limit` bytes are a failure.
+        /// The body is collected; more than `limit` bytes are an error.
         case whole(limit: Int)
-        /// It is consumed piece by piece, and reading stops while `window` bytes are unread.
+        /// The body is consumed piece by piece, and reading stops while `window` bytes are unread.
         case pieces(window: Int)
-        /// It is discarded; after `limit` bytes the exchange is cancelled.
+        /// The body is discarded; after `limit` bytes the exchange is cancelled.
         case nothing(limit: Int)
     }
 
-    /// Taking a waiter out of the state resumes it exactly once. A checked continuation would check the same at the cost of an
-    /// allocation.
+    /// A waiter is resumed by the call that takes it out of the state, so it is resumed exactly once. A checked continuation would
+    /// check the same at the cost of an allocation.
     private typealias Waiter = UnsafeContinuation<Void, Never>
 
     /// What the loop does after receiving bytes.
@@ -84,15 +85,16 @@ final class ResponseChannel: Sendable {
         var head: Head?
         var octets: [UInt8] = []
         var trust: TrustVerdict?
-        /// The end is being noted; no more bytes are taken.
+        /// Whether the end is being recorded; from then on, no more bytes are accepted.
         var isEnding = false
-        /// Set after the end is noted everywhere, so that a reader who sees it finds the metrics complete and the transfer unregistered.
+        /// Set after the end is recorded everywhere, so that a reader who sees the end finds complete metrics and an unregistered
+        /// transfer.
         var end: End?
         var consumption: BodyConsumption
         var isHeld = false
         var isSuspended = false
         var dropped = 0
-        /// Waits to feed more bytes of a body that does not come from a loop.
+        /// The task that waits to add more bytes, if the body does not come from a loop.
         var feeder: Waiter?
         var recording: BodyRecording?
         var headWaiter: Waiter?
@@ -250,7 +252,7 @@ final class ResponseChannel: Sendable {
         return !hasEnded
     }
 
-    /// Calls back at the end, on any thread; at once if it has ended.
+    /// Calls `body` when the exchange ends, on any thread; at once if it has already ended.
     func whenEnded(_ body: @escaping @Sendable (End) -> Void) {
         let end: End? = state.withLock { state in
             if state.end == nil { state.whenEnded.append(body) }
@@ -322,14 +324,14 @@ final class ResponseChannel: Sendable {
         }
         guard let recording else { return result }
         if case .success(let octets?) = result { await recording.append(octets) }
-        // A caller that has all bytes of a known length may not read on to the end.
+        // A caller that has all bytes of a known length may not read to the end, so the recording is finished here.
         if let end, isLast {
             if end.failure == nil { await recording.finish(end.trailers) } else { recording.abort() }
         }
         return result
     }
 
-    /// Reads the rest, so that it is recorded.
+    /// Reads the rest of the body, so that all of it is recorded.
     nonisolated(nonsending) func drain() async -> Result<Void, SessionError> {
         while true {
             switch await next() {

@@ -34,6 +34,7 @@ extension SessionError {
         case .queueFull: .queueFull
         case .timedOut: .timeout
         case .closedBeforeResponse, .closedInHead: .connectionTerminated
+        case .streamReset: .connectionTerminated
         case .malformedResponse, .malformedBody: .malformedResponse
         case .incompleteBody: .incompleteResponse
         case .requestBodyTooShort: .bodySourceFailed

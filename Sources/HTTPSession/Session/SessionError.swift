@@ -6,7 +6,7 @@ public struct SessionError: Error, Sendable {
     /// The kind of failure. The raw values are public interface, and equal those of the proxy's error pages for failures that
     /// both have.
     public enum Code: String, Sendable, CaseIterable {
-        // Nothing was sent.
+        // Errors before anything was sent.
         case badURL = "bad_url"
         case malformedRequest = "request_malformed"
         case requestSerialization = "request_serialization"
@@ -18,7 +18,7 @@ public struct SessionError: Error, Sendable {
         case transferUsed = "transfer_used"
         case queueFull = "queue_full"
         case interceptorFailed = "interceptor_failed"
-        // The connection failed.
+        // Errors of the connection.
         case dnsError = "dns_error"
         case connectionRefused = "connection_refused"
         case connectionFailed = "connection_failed"
@@ -29,7 +29,7 @@ public struct SessionError: Error, Sendable {
         case proxyAuthenticationRequired = "proxy_auth_required"
         case outOfResources = "out_of_resources"
         case offline = "offline"
-        // No response, or only a part of one.
+        // Errors after which there is no response, or only a part of one.
         case timeout
         case connectionTerminated = "connection_terminated"
         case malformedResponse = "malformed_response"
@@ -37,7 +37,7 @@ public struct SessionError: Error, Sendable {
         case bodyTooLarge = "body_too_large"
         case bodySourceFailed = "body_source_failed"
         case malformedContentCoding = "malformed_content_coding"
-        // A response that was not accepted.
+        // Errors of a response that was received but not accepted.
         case unacceptableStatus = "unacceptable_status"
         case unacceptableContentType = "unacceptable_content_type"
         case responseSerialization = "response_serialization"
@@ -52,11 +52,11 @@ public struct SessionError: Error, Sendable {
         case redirectRefused = "redirect_refused"
         case tooManyRedirects = "too_many_redirects"
         case notStored = "cache_miss_only_if_cached"
-        // Files.
+        // Errors of files.
         case resumeRejected = "resume_rejected"
         case fileFailed = "file_failed"
         case downloadMoveFailed = "download_move_failed"
-        // Requested by the caller.
+        // Failures that the caller requested.
         case challengeRejected = "challenge_rejected"
         case cancelled
     }
@@ -76,15 +76,15 @@ public struct SessionError: Error, Sendable {
 
     /// The response that the error is about.
     public struct Response: Sendable {
-        /// The status code.
+        /// The response's status code.
         public let status: Int
-        /// The fields of its head.
+        /// The fields of the response's head.
         public let fields: HTTPFields
-        /// The URI it came from.
+        /// The URI that the response came from.
         public let uri: TargetURI
     }
 
-    /// The contents, boxed: errors are rare, but their size is part of every result.
+    /// The contents, boxed because errors are rare but their size adds to every `Result`.
     private struct Parts: Sendable {
         var causes: [Cause]
         var phase: Phase?
@@ -108,7 +108,7 @@ public struct SessionError: Error, Sendable {
         set { box = .parts(newValue) }
     }
 
-    /// From the outermost cause to the innermost; never empty.
+    /// The causes, from the outermost to the innermost; never empty.
     public internal(set) var causes: [Cause] {
         get { parts.causes }
         set { parts.causes = newValue }
@@ -138,12 +138,12 @@ public struct SessionError: Error, Sendable {
         get { parts.partialBody }
         set { parts.partialBody = newValue }
     }
-    /// To resume a download with; `nil` if it has to start over.
+    /// A token to resume the download with; `nil` if the download has to start over.
     public internal(set) var resumeToken: ResumeToken? {
         get { parts.resumeToken }
         set { parts.resumeToken = newValue }
     }
-    /// Method and target of the request, without its query.
+    /// Method and target of the request, without the target's query.
     public internal(set) var request: String {
         get { parts.request }
         set { parts.request = newValue }

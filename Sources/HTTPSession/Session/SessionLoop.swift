@@ -25,7 +25,7 @@ final class SessionLoop: BatchHandler {
 
     func batchEnded() { readInbox() }
 
-    /// Call it before doing something that tasks may wait for.
+    /// Call this before doing something that tasks may wait for.
     func expectJobs() {
         if inbox.expectJobs() { loop.atEndOfBatch(self) }
     }
@@ -41,7 +41,7 @@ final class SessionLoop: BatchHandler {
         exchange.begin(request)
     }
 
-    /// `nil` before the exchange begins and after it ends.
+    /// The exchange of a channel; `nil` before the exchange begins and after it ends.
     func exchange(of link: ResponseChannel) -> NetworkExchange? {
         let place = link.loopPlace.load(ordering: .relaxed)
         return place < 0 ? nil : exchanges[place]

@@ -5,7 +5,7 @@ import UpstreamTransport
 /// The threads of a session, for use from any thread.
 final class SessionLoops: Sendable {
     private let threads: [LoopThread]
-    /// One for each thread. As task executors they run tasks on it.
+    /// One inbox for each thread. Each is also a task executor that runs tasks on its thread.
     let inboxes: [LoopInbox]
     private let numbers = Atomic<UInt64>(1)
     private let isClosed = Atomic(false)
@@ -36,8 +36,8 @@ final class SessionLoops: Sendable {
     @discardableResult
     func post(to place: Int, _ message: @escaping LoopInbox.Message) -> Bool { inboxes[place].post(message) }
 
-    /// Calls back on a loop after this time.
-    /// - Returns: a closure that cancels it; a callback that runs at the same moment may still happen.
+    /// Calls `body` on a loop after this time.
+    /// - Returns: a closure that cancels the call. A call that begins at the same moment may still happen.
     func after(milliseconds: Int, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
         let number = nextNumber()
         post(to: 0) { loop in loop.sleep(milliseconds: milliseconds, number: number) { if $0 { body() } } }
@@ -70,11 +70,11 @@ final class SessionLoops: Sendable {
         return sum
     }
 
-    /// Ends all exchanges and the threads. Messages posted before are still handled.
+    /// Ends all exchanges and the threads. Messages that were posted earlier are still handled.
     func close() {
         if isClosed.exchange(true, ordering: .relaxed) { return }
         for place in threads.indices { post(to: place) { $0.close() } }
-        // Each thread ends after its current batch. The join is limited in time: this may be one of them.
+        // Each thread ends after its current batch. The join has a time limit, because this call may run on one of the threads.
         for thread in threads { _ = thread.join(withinMilliseconds: 2000) }
     }
 

@@ -1,14 +1,15 @@
 import UpstreamTransport
 
-/// An HTTP proxy for all requests: http requests are sent to it, and for https it is asked to open tunnels (CONNECT).
+/// An HTTP proxy for all requests: it receives http requests, and for https it opens tunnels (CONNECT).
 public struct SessionProxy: Sendable {
-    /// A name in lower case, or an address.
+    /// The proxy's host: a name in lower case, or an IP address.
     public let host: String
-    /// Its port.
+    /// The proxy's port.
     public let port: UInt16
-    /// Our credential for it. Tunnels are requested with a password by Digest, if the proxy offers that, or by Basic.
+    /// The session's credential for the proxy. For tunnels, a password is sent by Digest if the proxy offers that, else by Basic.
     public let credential: HTTPCredential?
-    /// Whether https requests are sent to it in plain text as well: the proxy itself speaks TLS with the origins, and verifies them.
+    /// Whether https requests are also sent to the proxy in plain text. Such a proxy itself speaks TLS with the origins, and verifies
+    /// them.
     let asksSecurely: Bool
 
     /// A proxy that is contacted in plain HTTP.

@@ -2,7 +2,7 @@ import UpstreamTransport
 
 /// How long each phase of a transfer may take. Zero means no limit.
 public struct SessionTimeouts: Equatable, Sendable {
-    /// Waiting for a turn, and for a connection while limits are reached.
+    /// Waiting for permission to begin, and for a connection while limits are reached.
     public var queue: Duration = .seconds(60)
     /// Name lookup, connecting and the TLS handshake.
     public var connect: Duration = .seconds(10)
@@ -10,7 +10,7 @@ public struct SessionTimeouts: Equatable, Sendable {
     public var firstByte: Duration = .seconds(60)
     /// Between two bytes of the response, or of a request that the origin accepts slowly.
     public var idle: Duration = .seconds(60)
-    /// Each exchange with an origin, from its turn to its end. A redirect or retry is a new exchange.
+    /// Each exchange with an origin, from the moment it may begin to its end. A redirect or retry is a new exchange.
     public var total: Duration = .zero
 
     /// The default timeouts.

@@ -24,8 +24,8 @@ struct StandardFields: Sendable {
         return lines
     }
 
-    /// The standard fields, with these in place of those with the same names.
-    /// - Returns: also whether the session decodes content codings.
+    /// The standard fields; the fields in `others` replace those of the same names.
+    /// - Returns: the fields, and whether the session decodes content codings.
     func overridden(by others: HTTPFields) -> (HTTPFields, decodesContent: Bool) {
         if others.isEmpty { return (decoding ?? fields, decoding != nil) }
         var fields = fields

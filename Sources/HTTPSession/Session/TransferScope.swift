@@ -13,7 +13,8 @@ final class TransferScope: Sendable {
         guard let entry = session.registry.enter(transfer) else { throw SessionError(.sessionClosed) }
         guard transfer.begin(number: entry.number, method: prepared.method, uri: prepared.uri, priority: prepared.priority) else {
             session.registry.leave(entry)
-            var error = SessionError(.transferUsed, "this transfer was already used by another call; create one for each call")
+            var error = SessionError(
+                .transferUsed, "another call has already used this transfer; create a transfer for each call")
             error.request = prepared.subject
             throw error
         }
@@ -30,7 +31,7 @@ final class TransferScope: Sendable {
         async throws(SessionError) -> Value
     {
         let transfer = transfer
-        // Not the return value of `withTaskCancellationHandler`: generic code would copy it.
+        // A variable instead of the return value of `withTaskCancellationHandler`, which generic code would copy.
         var result: Result<Value, SessionError>?
         await withTaskCancellationHandler {
             result = await body()

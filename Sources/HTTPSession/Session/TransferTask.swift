@@ -1,7 +1,8 @@
 import EventLoop
 import HTTPMessage
 
-/// Runs a caller's request until there is a response or an error: tries, and redirects within each try.
+/// Runs a caller's request until there is a response or an error. It makes several tries if needed, and follows redirects within each
+/// try.
 final class TransferTask: Sendable {
     /// A response, with its body collected, or with a channel that delivers it.
     ///
@@ -10,7 +11,7 @@ final class TransferTask: Sendable {
         let head: ResponseChannel.Head
         let uri: TargetURI
         let link: ResponseChannel
-        /// `nil` while the body is being received.
+        /// The end of the response; `nil` while the body is being received.
         let end: ResponseChannel.End?
         let octets: [UInt8]
         /// Decodes the body's content codings.
@@ -109,7 +110,8 @@ final class TransferTask: Sendable {
         return SessionError(transfer.isCancelled ? .cancelled : .sessionClosed)
     }
 
-    /// - Returns: also the request after the interceptors; `nil` if there are none.
+    /// - Returns: the request after the interceptors changed it, and the result of the try. The request is `nil` if there are no
+    ///   interceptors.
     nonisolated(nonsending) private func oneTry() async -> (HTTPRequest?, Result<OpenResponse, SessionError>) {
         if let prepared, session.configuration.interceptors.isEmpty { return (nil, await tried(prepared)) }
         var adapted = request
@@ -192,7 +194,9 @@ final class TransferTask: Sendable {
         case .deliver: return nil
         case .refuse(let reason): throw SessionError(.redirectRefused, reason)
         case .follow:
-            guard next.body.isReplayable else { throw SessionError(.redirectRefused, "the content cannot be sent again") }
+            guard next.body.isReplayable else {
+                throw SessionError(.redirectRefused, "the content of the request cannot be sent again")
+            }
             return next
         case .rewrite(let rewritten): return try PreparedRequest(rewritten, of: session)
         }

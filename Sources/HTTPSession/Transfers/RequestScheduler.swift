@@ -1,7 +1,7 @@
 import EventLoop
 import UpstreamTransport
 
-/// Limits the exchanges in flight, in total and for each origin. The others wait, ordered by priority, and by arrival within
+/// Limits the exchanges in flight, in total and for each origin. Further exchanges wait, ordered by priority, and by arrival within
 /// one priority.
 final class RequestScheduler: Sendable {
     private struct Waiter {
@@ -27,7 +27,7 @@ final class RequestScheduler: Sendable {
         var seats: [Origin: OriginSlot] = [:]
         /// The slot used last: a busy session mostly sends the next request to the same origin.
         var recent: OriginSlot?
-        /// In the order in which they get their turn.
+        /// The waiting exchanges, in the order in which they may begin.
         var waiters: [Waiter] = []
         var nextNumber: UInt64 = 0
 
@@ -44,17 +44,17 @@ final class RequestScheduler: Sendable {
 
     init(_ limits: SessionLimits) { self.limits = limits }
 
-    /// How many exchanges have a turn, and how many wait.
+    /// How many exchanges are in flight, and how many wait.
     var counts: (active: Int, waiting: Int) { state.withLock { ($0.active, $0.waiters.count) } }
 
     enum Place: Sendable {
         case turn
         case full
-        /// The number is used to leave the queue.
+        /// The exchange waits; `number` is used to leave the queue.
         case waiting(Wakeup<Outcome>, number: UInt64)
     }
 
-    /// Takes a turn, or a place in the queue.
+    /// Lets an exchange begin, or adds it to the queue.
     func enter(_ origin: Origin, _ priority: HTTPRequest.Priority) -> Place {
         state.withLock { state in
             let seat = state.seat(of: origin)
@@ -71,7 +71,7 @@ final class RequestScheduler: Sendable {
         }
     }
 
-    /// Leaves the queue; a turn that was granted meanwhile is given back.
+    /// Removes an exchange from the queue. If the exchange was allowed to begin meanwhile, ends its turn.
     func leave(_ number: UInt64, _ origin: Origin) {
         let wasWaiting = state.withLock { state in
             guard let place = state.waiters.firstIndex(where: { $0.number == number }) else { return false }
@@ -81,7 +81,7 @@ final class RequestScheduler: Sendable {
         if !wasWaiting { end(origin) }
     }
 
-    /// Ends a turn; waiting exchanges get theirs.
+    /// Ends an exchange's turn, and lets waiting exchanges begin.
     func end(_ origin: Origin) {
         let next: [Wakeup<Outcome>] = state.withLock { state in
             state.active -= 1

@@ -1,9 +1,10 @@
 import EventLoop
 import Synchronization
 
-/// A handle to observe, suspend and cancel one transfer. Created by the caller if needed, else by the session.
+/// A handle to observe, suspend and cancel one transfer. The caller creates it if needed; otherwise the session does.
 ///
-/// Used for one call of a session, including all its redirects and retries. A second call with it throws `transfer_used`.
+/// Used for one call of a session, including all its redirects and retries. A second call with the same handle throws
+/// `transfer_used`.
 public final class Transfer: Sendable {
     private struct State {
         var description = TransferSnapshot(number: 0)
@@ -60,9 +61,9 @@ public final class Transfer: Sendable {
         for wakeup in waiting { wakeup.send(true) }
     }
 
-    /// Whether it is suspended.
+    /// Whether the transfer is suspended.
     public var isSuspended: Bool { state.withLock { $0.isSuspended } }
-    /// Whether it was cancelled.
+    /// Whether the transfer was cancelled.
     public var isCancelled: Bool { isCancelledNow.load(ordering: .relaxed) }
 
     /// The current state.
@@ -75,8 +76,8 @@ public final class Transfer: Sendable {
         }
     }
 
-    /// Progress from now on. Values never decrease, and the last fraction is 1 if the transfer succeeds. Slow readers get
-    /// only the newest value.
+    /// The progress from now on. Values never decrease, and the last fraction is 1 if the transfer succeeds. Slow readers get only
+    /// the newest value.
     public var progress: AsyncStream<TransferProgress> {
         let (stream, continuation) = AsyncStream.makeStream(of: TransferProgress.self, bufferingPolicy: .bufferingNewest(1))
         let isOver: Bool = state.withLock { state in
@@ -91,7 +92,7 @@ public final class Transfer: Sendable {
 
     // MARK: From the session
 
-    /// - Returns: `false` if an earlier call has used it; then nothing changes.
+    /// - Returns: `false`, without any change, if an earlier call has used this handle.
     func begin(number: UInt64, method: HTTPMethod, uri: TargetURI, priority: HTTPRequest.Priority) -> Bool {
         state.withLock { state in
             if state.isBegun { return false }
@@ -132,7 +133,7 @@ public final class Transfer: Sendable {
     }
 
     /// Waits while the transfer is suspended.
-    /// - Returns: `false` if it was cancelled.
+    /// - Returns: `false` if the transfer was cancelled.
     nonisolated(nonsending) func waitWhileSuspended() async -> Bool {
         let wakeup: Wakeup<Bool>? = state.withLock { state in
             state.description.phase = .waiting
@@ -147,8 +148,8 @@ public final class Transfer: Sendable {
 
     /// Sets the current exchange, which is cancelled and suspended with the transfer.
     /// - Parameters:
-    ///   - uri: of the request that is about to be sent; `nil` if none is.
-    ///   - length: of the content that is about to be sent, if it is known.
+    ///   - uri: the URI of the request that is about to be sent; `nil` if no request is sent.
+    ///   - length: the length of the content that is about to be sent, if it is known.
     /// - Returns: `false` if the transfer is already cancelled.
     func attach(_ link: ResponseChannel, asking uri: TargetURI? = nil, sending length: UInt64? = nil) -> Bool {
         state.withLock { state in

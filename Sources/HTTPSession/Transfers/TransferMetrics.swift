@@ -8,32 +8,34 @@ public struct TransferMetrics: Sendable {
     public struct Exchange: Sendable {
         /// The URI that was requested.
         public let uri: TargetURI
-        /// `nil` if no response arrived.
+        /// The status of the response; `nil` if no response arrived.
         public let status: Int?
-        /// Waiting for a turn and for a connection.
+        /// The wait until the exchange could begin and had a connection.
         public let queue: Duration
-        /// Zero on a reused connection, as are the next two.
+        /// The name lookup; zero on a reused connection.
         public let nameLookUp: Duration
-        /// Until the connection was established, without name lookup and TLS handshake.
+        /// Establishing the connection, without name lookup and TLS handshake; zero on a reused connection.
         public let connect: Duration
-        /// The TLS handshake.
+        /// The TLS handshake; zero on a reused connection.
         public let handshake: Duration
         /// From the connection to the first byte of the response.
         public let firstByte: Duration
-        /// From the first byte to the last.
+        /// From the first byte of the response to the last.
         public let body: Duration
         /// The whole exchange.
         public let total: Duration
         /// Whether the connection was reused.
         public let isConnectionReused: Bool
-        /// Whether the transport found a pooled connection dead and sent the request again on another one.
+        /// The version in which the request was sent, such as `HTTP/2` or `HTTP/1.1`; `nil` if no connection was made.
+        public let version: String?
+        /// Whether the transport found a pooled connection dead and sent the request again on a new one.
         public let isSentTwice: Bool
-        /// As text; `nil` if no connection was made.
+        /// The remote address as text; `nil` if no connection was made.
         public var remoteAddress: String? { address?.description }
         fileprivate let address: IPAddress?
-        /// Bytes on the wire, including heads and framing.
+        /// Bytes of the request on the wire, including heads and framing.
         public let octetsSent: UInt64
-        /// As `octetsSent`, for the response.
+        /// Bytes of the response on the wire, including heads and framing.
         public let octetsReceived: UInt64
         /// The verdict that accepted the server, made when its connection was opened; `nil` without TLS, and if no connection
         /// was made. Its `reported` is the failure of pins that are only reported.
@@ -53,8 +55,8 @@ public struct TransferMetrics: Sendable {
 
 extension TransferMetrics.Exchange {
     /// - Parameters:
-    ///   - waited: before the request was passed to the transport, in microseconds.
-    ///   - duration: from then to the end, in microseconds.
+    ///   - waited: the time before the request was passed to the transport, in microseconds.
+    ///   - duration: the time from then to the end, in microseconds.
     init(uri: TargetURI, status: Int?, waited: Int, duration: Int, _ metrics: ExchangeMetrics, trust: TrustVerdict?) {
         let connecting = metrics.lookUpTime + metrics.handshakeTime
         let before = metrics.queueTime + metrics.connectTime
@@ -66,6 +68,7 @@ extension TransferMetrics.Exchange {
             handshake: .microseconds(counted: metrics.handshakeTime), firstByte: .microseconds(counted: firstByte),
             body: .microseconds(counted: metrics.firstByteTime > 0 ? max(0, duration - before - firstByte) : 0),
             total: .microseconds(counted: waited + duration), isConnectionReused: metrics.isConnectionReused,
+            version: metrics.remoteAddress == nil ? nil : metrics.version == .http2 ? "HTTP/2" : "HTTP/1.1",
             isSentTwice: metrics.isRetried, address: metrics.remoteAddress, octetsSent: metrics.bytesSent,
             octetsReceived: metrics.bytesReceived, trust: trust)
     }

@@ -2,18 +2,18 @@
 public struct TransferProgress: Equatable, Sendable {
     /// Bytes of the request's content that were sent.
     public var sent: UInt64 = 0
-    /// `nil` if the length is not known in advance.
+    /// The length of the request's content; `nil` if it is not known in advance.
     public var expectedToSend: UInt64?
-    /// Bytes of the response's content that were received, including those that an earlier call left of a download.
+    /// Bytes of the response's content that were received. For a resumed download, this includes the bytes from an earlier call.
     public var received: UInt64 = 0
-    /// `nil` if the length is not known, or not yet.
+    /// The length of the response's content; `nil` if it is not known, or not known yet.
     public var expectedToReceive: UInt64?
     /// Whether the transfer has succeeded.
     public var isComplete = false
 
     /// The received fraction, from 0 to 1; `nil` while the total is not known. 1 when the transfer has succeeded.
     public var fractionReceived: Double? { Self.fraction(received, of: expectedToReceive, isComplete) }
-    /// The sent fraction, in the same way.
+    /// The sent fraction, from 0 to 1; `nil` while the total is not known. 1 when the transfer has succeeded.
     public var fractionSent: Double? { Self.fraction(sent, of: expectedToSend, isComplete) }
 
     private static func fraction(_ done: UInt64, of whole: UInt64?, _ isComplete: Bool) -> Double? {
@@ -29,7 +29,7 @@ struct ProgressMeter {
     var expectedToSend: UInt64?
     var received: UInt64 = 0
     var expectedToReceive: UInt64?
-    /// Bytes received before this exchange that count as received.
+    /// The length of the part of a download that was received before this exchange.
     var receivedBefore: UInt64 = 0
     private var highest = TransferProgress()
 

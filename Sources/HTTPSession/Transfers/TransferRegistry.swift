@@ -4,7 +4,7 @@ import EventLoop
 final class TransferRegistry: Sendable {
     /// The registration of a transfer.
     struct Entry: Sendable {
-        /// Unique in its session, in the order of registration.
+        /// The transfer's number: unique in its session, in the order of registration.
         let number: UInt64
         fileprivate let place: Int
     }
@@ -47,7 +47,7 @@ final class TransferRegistry: Sendable {
             defer { state.whenEmpty = [] }
             return (former.transfer, state.whenEmpty)
         }
-        // Released outside the lock.
+        // The last reference to the transfer may end here, so this happens outside the lock.
         withExtendedLifetime(former) {}
         for wakeup in waiting { wakeup.send(true) }
     }

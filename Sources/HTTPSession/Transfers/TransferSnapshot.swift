@@ -2,7 +2,7 @@
 public struct TransferSnapshot: Sendable {
     /// The phase of a transfer.
     public enum Phase: String, Sendable {
-        /// Waiting for a turn, for a retry, or for the caller's own code.
+        /// Waiting to begin, to retry, or for the caller's own code.
         case waiting
         /// A request is being sent, and no response has arrived.
         case sending
@@ -11,7 +11,7 @@ public struct TransferSnapshot: Sendable {
         case ended
     }
 
-    /// Unique in its session.
+    /// The transfer's number, unique in its session.
     public let number: UInt64
     /// The method of the caller's request.
     public internal(set) var method = HTTPMethod.get

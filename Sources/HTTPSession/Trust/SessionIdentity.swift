@@ -2,9 +2,9 @@ public import ServerTrust
 
 /// A client certificate with its key, and the https origins that get it when they request one.
 public struct SessionIdentity: Sendable {
-    /// A name, `*.` and a name, or an IP address.
+    /// The origins' host: a name, `*.` and a name, or an IP address.
     public let host: String
-    /// `nil` for every port.
+    /// The origins' port; `nil` for every port.
     public let port: UInt16?
     /// The certificate with its key.
     public let identity: ClientIdentity

@@ -3,13 +3,13 @@ public import ServerTrust
 
 /// How a session verifies the servers of https origins.
 public enum SessionTrust: Sendable {
-    /// With the root certificates in one of `TrustAnchors.systemBundles`, checking names and validity dates. Read when the
-    /// session is created, which takes about 30 ms.
+    /// Verifies names and validity dates with the root certificates in one of `TrustAnchors.systemBundles`. The bundle is read when
+    /// the session is created, which takes about 30 ms.
     case system
-    /// With a separate policy for each host.
+    /// Verifies each host by a separate policy.
     case policies(TrustPolicySet)
 
-    /// `nil` if the system has no bundle: then no https origin is trusted.
+    /// The policies to verify servers with; `nil` if the system has no bundle, so that no https origin is trusted.
     func policies() throws(SessionError) -> TrustPolicySet? {
         switch self {
         case .policies(let policies): return policies

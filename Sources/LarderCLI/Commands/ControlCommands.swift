@@ -19,10 +19,11 @@ struct ReloadCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reload", abstract: "Make a running Larder reload its settings.",
         discussion: """
-            Like SIGHUP. Prints which requests the new rules newly allow and deny. If the settings have a mistake, or a test of \
-            the rules fails, Larder rejects all of them, keeps the active ones, and this command exits with 2. Larder also \
-            rejects an empty file, which an editor may leave for a moment, and settings that would remove all rules, passwords \
-            or pins. Use --allow-empty to accept them.
+            Like SIGHUP. Prints which requests the new rules newly allow and deny. If the new settings have a mistake, or a test \
+            of the rules fails, Larder keeps the active settings, and this command exits with 2.
+
+            Larder also rejects an empty file, which an editor may leave for a moment, and settings that would remove all \
+            rules, passwords or pins. --allow-empty accepts such settings.
             """)
 
     @Flag(help: "Accept an empty file, and settings that lose all rules, passwords or pins.")
@@ -43,7 +44,9 @@ struct ReloadCommand: ParsableCommand {
 struct StopCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stop", abstract: "Stop a running Larder, and wait until it has stopped.",
-        discussion: "Like SIGTERM: Larder first finishes exchanges in flight (timeouts.drain). A second stop ends them at once.")
+        discussion:
+            "Like SIGTERM: Larder first finishes exchanges in flight (timeouts.drain). A second `larder stop` closes these exchanges at once."
+    )
 
     @OptionGroup var options: RunningOptions
 
@@ -51,7 +54,7 @@ struct StopCommand: ParsableCommand {
 
     func run() throws {
         let client = try RunningLarder.connect(options.load())
-        // Opened before the stop request, so that the process ID cannot have been reused.
+        // The pidfd is opened before the stop request, so that it cannot refer to a new process with the same ID.
         let end = client.serverProcess.map { larder_pidfd_open($0) } ?? -1
         defer { if end >= 0 { close(end) } }
         try RunningLarder.ask(client, "POST", "/v1/stop", form: format.output)

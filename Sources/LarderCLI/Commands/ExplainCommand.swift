@@ -14,9 +14,9 @@ struct ExplainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain", abstract: "Explain how Larder would handle a request now, or how it handled a past request.",
         discussion: """
-            This command sends no request; --connect opens one TLS connection to the server. It uses the rules and the store of \
-            the running Larder. With -c or --set, or if Larder is not running, it uses your settings and the store's file. --id \
-            explains a past request, by its id in the access log.
+            This command sends no request; --connect opens one TLS connection to the server. The command uses the rules and the \
+            store of the running Larder. With -c or --set, or if Larder is not running, it uses your settings and the store's \
+            file. --id explains a past request, by its id in the access log.
             """)
 
     @Argument(help: "The URL of the request.")
@@ -45,17 +45,20 @@ struct ExplainCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Use the response head in this file instead of a stored response.", valueName: "file"))
     var response: String?
 
-    @Option(help: ArgumentHelp("Explain the request with this id, as in the access log.", valueName: "id"))
+    @Option(help: ArgumentHelp("Explain the past request with this id from the access log.", valueName: "id"))
     var id: String?
 
     @Flag(help: "Also connect to the server of an https URL, and verify it.")
     var connect = false
 
     @Flag(
-        help: "Show the matching recording in the files of replay.layers or --layer, or the nearest ones.")
+        help:
+            "Look for the request in the snapshots of replay.layers or --layer, and show its recording, else the nearest recordings."
+    )
     var replay = false
 
-    @Option(name: .long, help: ArgumentHelp("A snapshot for --replay, instead of those in the settings.", valueName: "file"))
+    @Option(
+        name: .long, help: ArgumentHelp("A snapshot for --replay, instead of the snapshots in the settings.", valueName: "file"))
     var layer: [String] = []
 
     @Option(help: ArgumentHelp("The project's key, for --replay.", valueName: "file"))
@@ -70,13 +73,13 @@ struct ExplainCommand: ParsableCommand {
         if id != nil, method != nil || response != nil || data != nil || client != nil || user != nil || !header.isEmpty {
             throw ValidationError("--id cannot be combined with other options for a request.")
         }
-        // The target of CONNECT is an authority, and OPTIONS may be about the server as a whole.
+        // The target of CONNECT is an authority, and the target of OPTIONS may be `*`, the server as a whole.
         if let url, url != "*", method != "CONNECT", !url.contains("://") {
             throw ValidationError("'\(printable(url))' is not an absolute URL, such as http://example.com/.")
         }
         if let client, IPAddress(client) == nil { throw ValidationError("'\(printable(client))' is not an IP address.") }
         if replay, id != nil || connect || response != nil || client != nil || user != nil {
-            throw ValidationError("--replay uses only recordings: omit the other options.")
+            throw ValidationError("--replay cannot be combined with --id, --connect, --response, --client or --user.")
         }
         if !replay, !layer.isEmpty || key != nil { throw ValidationError("--layer and --key need --replay.") }
         if connect, authority == nil { throw ValidationError("--connect needs an https URL without a user name.") }
@@ -167,7 +170,8 @@ struct ExplainCommand: ParsableCommand {
         return NamedServer(argument: String(url[scheme.upperBound...].prefix { !"/?#".contains($0) }))
     }
 
-    /// Whether the command explains by its own settings. A running Larder that is named explains by the active ones.
+    /// Whether this command makes the explanation, with its own settings. If the options name a running Larder, that Larder makes it, with
+    /// its active settings.
     private var usesOwnSettings: Bool {
         let namesLarder = options.listen != nil || options.socket != nil
         return !namesLarder && options.settings.setsMoreThanTheSocket
@@ -218,13 +222,13 @@ struct ExplainCommand: ParsableCommand {
         return Array(read)
     }
 
-    /// - Returns: `nil` if it cannot be read.
+    /// - Returns: `nil` if the file cannot be read.
     private static func read(_ handle: FileHandle, atMost count: Int) -> Data? {
-        // An immediate end of file reads as `nil`.
+        // `FileHandle.read` returns `nil` at the end of the file.
         try? handle.read(upToCount: count) ?? Data()
     }
 
-    /// Twice the length that the key can contain, so that longer content is also reported.
+    /// Twice the longest content that the key can contain, so that the explanation also covers content that is too long for the key.
     private static let contentLimit = 2 * ProxyLimits().keyedBodyLength
 
     /// The longest body that a running Larder accepts.

@@ -27,17 +27,27 @@ public struct Larder: ParsableCommand {
 
               larder fetch https://example.com/image.iso
 
-            Exit codes: 0 success; 1 failure; 2 wrong usage or settings; 3 a test of the rules failed (policy test); 4 a denied \
-            or missed request (run, record and replay with --strict), or a request that the rules deny (policy eval); 5 a \
-            damaged store (cache verify), or a snapshot or lock that does not match (also run --locked); 6 snapshots that differ \
-            (snapshot diff), a policy that allows more (policy diff), or lines that are not imported (policy import); 7 pins \
-            that do not match (pins check). fetch has more: see larder help fetch.
+            Exit codes:
+
+              0  success
+              1  failure
+              2  wrong usage or settings
+              3  a test of the rules failed (policy test)
+              4  a denied or missed request (run, record and replay with --strict),
+                 or a request that the rules deny (policy eval)
+              5  a damaged store (cache verify), or a snapshot or lock that does not
+                 match (also run --locked)
+              6  snapshots that differ (snapshot diff), a policy that allows more
+                 (policy diff), or lines that are not imported (policy import)
+              7  pins that do not match (pins check)
+
+            fetch has more: see larder help fetch.
             """,
         version: "larder \(Version.number)",
         subcommands: [
             ServeCommand.self, RunCommand.self, RecordCommand.self, ReplayCommand.self, ProjectCommand.self,
             FetchCommand.self, EnvCommand.self,
-            DoctorCommand.self, StatusCommand.self,
+            DoctorCommand.self, StatusCommand.self, TopCommand.self,
             ReloadCommand.self, ModeCommand.self, StopCommand.self, ExplainCommand.self, CacheCommand.self, ConfigCommand.self,
             PolicyCommand.self, PinsCommand.self, AuthorityCommand.self,
             SnapshotCommand.self, HARCommand.self, LockCommand.self, VersionCommand.self, CompletionsCommand.self,
@@ -46,7 +56,7 @@ public struct Larder: ParsableCommand {
 
     public init() {}
 
-    /// Runs the command line, and exits with a code of `conventions`: 2 for errors in usage and settings.
+    /// Runs the command line, and exits with one of the codes that its help lists, such as 2 for errors in usage and settings.
     public static func run() -> Never {
         Terminal.holdStandardDescriptors()
         do {

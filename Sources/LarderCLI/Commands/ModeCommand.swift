@@ -17,8 +17,8 @@ struct ModeCommand: ParsableCommand {
               larder mode diff --report -
 
             If Larder cannot switch to the mode, it keeps the active one, and this command exits with 2. --report does not \
-            switch the mode: it writes how the responses in mode diff differ from the recorded ones. It exits with 6 if a \
-            response differs.
+            switch the mode: it writes how the responses in mode diff differ from the recorded ones. The command exits with \
+            6 if a response differs.
             """)
 
     @Argument(
@@ -55,7 +55,7 @@ struct ModeCommand: ParsableCommand {
             client, "POST", "/v1/mode?" + parameters.joined(separator: "&"), form: format.output, failure: ExitCode(2))
     }
 
-    /// At least one response differs.
+    /// The exit code if at least one response differs from the recordings.
     private static let differs = ExitCode(6)
 
     private func write(_ path: String) throws {
@@ -66,7 +66,7 @@ struct ModeCommand: ParsableCommand {
         {
             report = $0
         }
-        // The counts are requested second, so that they include everything in the report.
+        // The counts are requested after the report, so that they include all differences that it lists.
         try RunningLarder.ask(try RunningLarder.connect(options.load()), "GET", place, form: .json, failure: ExitCode(2)) {
             counts = $0
         }

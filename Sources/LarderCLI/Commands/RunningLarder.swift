@@ -21,7 +21,7 @@ struct OutputOption: ParsableArguments {
 
 /// The running Larder that the settings refer to, contacted over its admin socket.
 enum RunningLarder {
-    /// Connects to it.
+    /// Connects to the running Larder.
     /// - Throws: exit code 1, after reporting that none is running.
     static func connect(_ loaded: LoadedSettings) throws -> AdminClient {
         guard let path = try path(loaded) else {
@@ -36,7 +36,7 @@ enum RunningLarder {
         }
     }
 
-    /// Connects to it if one is running.
+    /// Connects to the running Larder if there is one.
     /// - Throws: exit code 1, after reporting why a running Larder cannot be contacted.
     static func find(_ loaded: LoadedSettings) throws(ExitCode) -> (client: AdminClient, path: String)? {
         guard let path = try path(loaded) else { return nil }
@@ -49,7 +49,7 @@ enum RunningLarder {
         }
     }
 
-    /// Whether one answers, or several do.
+    /// Whether at least one Larder is running that these settings may refer to.
     static func isRunning(_ loaded: LoadedSettings) -> Bool {
         switch AdminSocketPath.find(loaded.settings, loaded.sources.environment) {
         case .none: false
@@ -59,7 +59,7 @@ enum RunningLarder {
     }
 
     /// - Returns: `nil` if there is no admin socket.
-    /// - Throws: exit code 1, after reporting that several are running.
+    /// - Throws: exit code 1, after reporting that several Larders are running.
     private static func path(_ loaded: LoadedSettings) throws(ExitCode) -> String? {
         switch AdminSocketPath.find(loaded.settings, loaded.sources.environment) {
         case .none: return nil
@@ -115,7 +115,7 @@ struct RunningOptions: ParsableArguments {
         try settings.load(flags: flags, trustFiles: trustFiles)
     }
 
-    /// The options as settings: the socket is named after the port.
+    /// The options as settings. For `--listen` this is the admin socket that is named after its port.
     private var flags: [(flag: String, name: String, value: SettingsNode)] {
         if let socket { return [("--socket", "admin.socket", .plain(socket))] }
         guard let port, let path = AdminSocketPath.ofPort(port, ProcessInfo.processInfo.environment) else { return [] }

@@ -11,6 +11,8 @@ struct ServeCommand: ParsableCommand {
         discussion: """
             SIGTERM and Ctrl-C finish exchanges in flight (timeouts.drain) and stop Larder; a second signal stops it at once. SIGHUP reloads the \
             settings. SIGUSR1 reopens the logs.
+
+            A service manager such as systemd can pass sockets for the addresses in `listen` (LISTEN_FDS), and receives Larder's state (NOTIFY_SOCKET).
             """)
 
     @Option(
@@ -32,7 +34,7 @@ struct ServeCommand: ParsableCommand {
     var offline = false
 
     @Option(
-        help: ArgumentHelp("Write the port numbers to this file once the ports are open, one on each line.", valueName: "file"))
+        help: ArgumentHelp("After opening the ports, write their numbers to this file, one on each line.", valueName: "file"))
     var portFile: String?
 
     @Flag(help: "Accept an empty settings file, and a reload that loses all rules, passwords or pins.")
@@ -53,7 +55,14 @@ struct ServeCommand: ParsableCommand {
         SignalThread.block()
         let loaded = try options.load(flags: flags, trustFiles: TrustFiles(opensKeyLog: true), runsTests: true)
         let plan = try ServingPlan(loaded, allowsEmpty: allowEmpty)
-        try serve(plan, loaded)
+        let manager: ServiceManager
+        do throws(ServiceManager.Problem) {
+            manager = try ServiceManager()
+        } catch {
+            Terminal.talk("larder: \(error.reason)\n")
+            throw ExitCode.failure
+        }
+        try serve(plan, loaded, for: manager)
     }
 
     /// The flags that are also settings.
@@ -69,8 +78,8 @@ struct ServeCommand: ParsableCommand {
     }
 
     /// Starts the server and waits for signals.
-    private func serve(_ plan: ServingPlan, _ loaded: LoadedSettings) throws {
-        let server = try RunningServer(plan, loaded)
+    private func serve(_ plan: ServingPlan, _ loaded: LoadedSettings, for manager: ServiceManager) throws {
+        let server = try RunningServer(plan, loaded, for: manager)
         if let portFile {
             do {
                 try PortFile.write(server.addresses.map(\.port), to: portFile)
@@ -83,9 +92,11 @@ struct ServeCommand: ParsableCommand {
         }
         if !quiet {
             let message = StartMessage(
-                addresses: server.addresses, storePath: plan.storePath, settingsFile: loaded.file, mode: plan.settings.mode)
+                addresses: server.addresses, storePath: plan.storePath, settingsFile: loaded.file,
+                metrics: server.metricsAddress, mode: plan.settings.mode)
             Terminal.talk(message.text(style: Terminal.Style()))
         }
+        server.reportReady()
         StartUpCode.letGo()
         SignalThread.run { server.handle($0) }
     }

@@ -13,10 +13,11 @@ import TextCoding
 struct StoreAlone {
     private let loaded: LoadedSettings
     private let path: String
-    /// Why the policies of trust are not known; `nil` where they are, or nothing is said of them.
+    /// Why the trust policies are not known; `nil` if they are known, or are not needed.
     private let trustProblem: String?
 
-    /// - Parameter judgesServers: whether the files of the trust policies are read, which these settings were read without.
+    /// - Parameter judgesServers: whether the trust policies are needed. Their files are then read here, because `loaded` was read without
+    ///   them.
     /// - Throws: exit code 2, after reporting the problem.
     init(_ loaded: LoadedSettings, judgesServers: Bool) throws(ExitCode) {
         path = try ServingPlan(loaded).storePath
@@ -34,7 +35,7 @@ struct StoreAlone {
             trustProblem = nil
         case .problems(let problems):
             self.loaded = loaded
-            trustProblem = problems.first?.description ?? "the settings cannot be read again"
+            trustProblem = problems.first?.description ?? "the settings cannot be read a second time"
         }
     }
 
@@ -52,7 +53,7 @@ struct StoreAlone {
         if heads.response != nil { return Explainer.judge(heads, context: context, terms, at: now) }
         let file = try openFile()
         let explained = Explainer.explain(heads, context: context, terms, at: now) { key, _ in
-            // An unreadable response counts as absent, as for a request.
+            // An unreadable response is treated as absent, as it is for a real request.
             .found(
                 (try? file?.responses(ofKey: key)) ?? [], partials: (try? file?.partials(ofKey: key)) ?? [], isComplete: true)
         }

@@ -2,7 +2,7 @@ import Foundation
 
 /// The limit on this process's open files and sockets.
 enum DescriptorLimit {
-    /// Larder never requests more than this: some kernels allow a billion, and tables are sized by it.
+    /// The highest limit that Larder requests. Some kernels allow a billion, but descriptor tables are sized by the limit.
     static let mostAsked: rlim_t = 1 << 20
 
     /// Raises the limit as far as possible without privileges.
@@ -19,9 +19,8 @@ enum DescriptorLimit {
         return Int(clamping: limit.rlim_cur)
     }
 
-    /// Makes the kernel allocate its descriptor table at full size now. If several threads share a full table, the kernel waits
-    /// for every core before it uses a larger one. This delays a connection that arrives then, and all later ones, by some ten
-    /// milliseconds.
+    /// Makes the kernel allocate this process's descriptor table at full size now. Before it enlarges a table that several threads share,
+    /// the kernel waits for every core. That would delay the connections that arrive meanwhile by some ten milliseconds.
     static func reserve(_ count: Int) {
         let highest = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, Int32(clamping: count - 1))
         if highest >= 0 { close(highest) }

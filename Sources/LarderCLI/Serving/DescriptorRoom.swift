@@ -6,13 +6,14 @@ struct DescriptorRoom: Equatable {
     let clients: Int
     let refusals: Int
     let origins: Int
-    /// Simultaneous look-ups of each loop.
+    /// The limit on simultaneous look-ups of each loop.
     let lookUps: Int
 
-    /// For listeners, loops, log, store and standard streams.
+    /// Descriptors for listeners, loops, log, store and standard streams.
     private static let ownCount = 48
 
-    /// At most a quarter is for origins, an eighth for refusals, and an eighth for look-up sockets and pipes; clients get the rest.
+    /// Origins get at most a quarter of the descriptors, refusals at most an eighth, look-up sockets and pipes an eighth, and clients the
+    /// rest.
     init(limit: Int, origins wantedOrigins: Int, refusals wantedRefusals: Int, loops: Int) {
         let eighth = max(1, (limit - Self.ownCount) / 8)
         refusals = min(eighth, wantedRefusals)
@@ -23,10 +24,10 @@ struct DescriptorRoom: Equatable {
 
     private static let socketsOfLookUp = 3
 
-    /// The most descriptors that can be open with this limit of client connections.
+    /// The most descriptors that can be open with this limit of client connections, without those of look-ups.
     func total(of connectionLimit: Int) -> Int { Self.ownCount + min(connectionLimit, clients) + refusals + origins }
 
-    /// Lowers the settings' limits to this division.
+    /// Lowers each limit in the settings to the number of descriptors reserved for it.
     func bound(_ settings: inout ServerSettings) {
         settings.connectionLimit = min(settings.connectionLimit, clients)
         settings.refusalLimit = min(settings.refusalLimit, refusals)

@@ -15,7 +15,7 @@ enum DifferencesRoute {
                     Status(404), code: "nothing_compared", detail: "nothing has been compared yet: run `larder mode diff`")
             }
             let wantsText = request.wantsText
-            // The report includes all responses up to now.
+            // The report includes all responses received up to now.
             let reply = exchange.loop.reply { (_: Void) in
                 let summary = file.summary
                 wantsText ? exchange.answer(text: text(summary)) : exchange.answer(json: json(summary))

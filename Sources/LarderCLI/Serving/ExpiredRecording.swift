@@ -9,15 +9,15 @@ import Snapshots
 /// A recording that is too old to be replayed.
 struct ExpiredRecording: Equatable, Sendable, CustomStringConvertible {
     let path: String
-    /// When it was recorded, and its lifetime, as text for people.
+    /// The time of the recording, and its lifetime, as text for people.
     let description: String
 
-    /// The message when it is re-recorded instead of replayed.
+    /// The message if this recording is re-recorded instead of replayed.
     var refreshing: String {
         "\(description): every request is forwarded, and the snapshot is re-recorded (replay.on_expired: refresh)"
     }
 
-    /// Why it cannot be re-recorded with these settings, which replay it.
+    /// Why this recording cannot be re-recorded with these settings, which replay it; `nil` if it can.
     func hindrance(in settings: LarderSettings) -> String? {
         let recordings = settings.recordings
         if recordings.files.count > 1 { return "`replay.layers` lists more than one snapshot" }
@@ -32,8 +32,8 @@ struct ExpiredRecording: Equatable, Sendable, CustomStringConvertible {
     private static func hindranceOfFile(_ path: String) -> String? {
         var facts = stat()
         guard stat(path, &facts) == 0 else { return String(cString: strerror(errno)) }
-        // Root could still write to it, but should not.
-        if facts.st_mode & 0o222 == 0 { return "it is read-only" }
+        // Root could still write to a read-only file, but should not.
+        if facts.st_mode & 0o222 == 0 { return "the file is read-only" }
         for place in [path, URL(filePath: path).deletingLastPathComponent().path] where access(place, W_OK) != 0 {
             return "\(place): \(String(cString: strerror(errno)))"
         }
@@ -46,7 +46,7 @@ extension LarderSettings.Recordings {
     func expiredLayers(at now: Timestamp) -> [ExpiredRecording] {
         guard let limit = expiresAfter else { return [] }
         return files.compactMap { path in
-            // Unreadable: see above.
+            // An unreadable file is skipped here, and is reported when it is replayed.
             guard let recorded = (try? Snapshot(path: path))?.manifest.lastRecorded else { return nil }
             let age = now.milliseconds - recorded.milliseconds
             guard age > limit.wholeMilliseconds else { return nil }
@@ -59,7 +59,7 @@ extension LarderSettings.Recordings {
 }
 
 extension LarderSettings {
-    /// Warnings about expired recordings that are replayed. If a rule replays, or if missing exchanges are forwarded, `refresh` only warns.
+    /// Warnings about expired recordings that are replayed. `refresh` only warns if a rule replays, or if missing exchanges are forwarded.
     var replayWarnings: [String] {
         guard replays, recordings.onExpired != .fail else { return [] }
         return recordings.expiredLayers(at: .now).map(\.description)
@@ -92,10 +92,6 @@ extension ServedSettings {
 }
 
 extension Manifest {
-    /// When its newest generation was started.
+    /// The start of the snapshot's newest generation.
     var lastRecorded: Timestamp { generations.last?.started ?? created }
-}
-
-extension Timestamp {
-    fileprivate static var now: Timestamp { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) }
 }

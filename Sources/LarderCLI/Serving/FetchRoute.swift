@@ -19,7 +19,7 @@ struct FetchRoute {
     let address: ListenAddress
     /// A message if the store is not fully available.
     let remark: String?
-    /// Whether requests go through another proxy, or a running Larder decides that.
+    /// Whether requests may go through an upstream proxy: the settings name one, or a running Larder decides.
     let hasProxy: Bool
     private let server: RunningServer?
 
@@ -52,8 +52,8 @@ struct FetchRoute {
 
     var proxy: SessionProxy { SessionProxy(larderAt: "\(address.address)", port: address.port) }
 
-    /// Stops it after pending responses are stored.
-    /// - Parameter waits: if false, they are cut off, and kept as far as they were received.
+    /// Stops the Larder in this process, if there is one, after pending responses are stored.
+    /// - Parameter waits: if false, pending responses are cut off, and stored as far as they were received.
     func close(waits: Bool) {
         guard let server else { return }
         guard waits else { return server.close() }

@@ -4,8 +4,8 @@ import ProxyAdmin
 
 /// Returns freed memory to the system, on its own thread.
 ///
-/// Responses are allocated and freed in any order, and loops free memory that the store allocated, and vice versa. The C library's heaps
-/// then have many empty pages, which it keeps. A hit allocates nothing, and does not wait for a heap's lock.
+/// Responses are allocated and freed in any order. Loops free memory that the store allocated, and the store frees memory of loops. The C
+/// library's heaps then contain many empty pages, which the library keeps. A hit allocates nothing, so it does not wait for a heap's lock.
 final class FreedMemory: Sendable {
     private let thread: LoopThread
 
@@ -25,7 +25,8 @@ final class FreedMemory: Sendable {
 
 private final class FreedMemoryTick: TimerHandler {
     private static let milliseconds = 5_000
-    /// How much free memory may be held, in bytes, beyond what was left the last time because it lies between blocks in use.
+    /// The free memory that may be held in addition to `left`, in bytes. `left` is the free memory that could not be returned the last
+    /// time, because it is between blocks in use.
     private static let kept = 8 << 20
 
     private unowned let loop: EventLoop
@@ -53,6 +54,6 @@ private final class FreedMemoryTick: TimerHandler {
         left = Self.free() ?? 0
     }
 
-    /// Resident memory that is not allocated.
+    /// The resident memory that is free, in bytes.
     private static func free() -> Int? { ProcessMemory.anonymousBytes().map { max(0, $0 - ProcessMemory.allocator().given) } }
 }

@@ -2,10 +2,12 @@ import CLinux
 
 /// The memory of freed large bodies.
 enum LargeBlocks {
-    /// In bytes: above the blocks that are allocated and freed all the time, below the bodies that rules transform.
+    /// The smallest block that is returned, in bytes: larger than blocks that are often allocated and freed, smaller than most bodies that
+    /// rules transform.
     private static let block: Int32 = 1 << 20
     private static let end: Int32 = 8 << 20
 
-    /// Makes the C library return it to the system at once, for the whole process. Has no effect if the C library does not support that.
+    /// Makes the C library return the memory of large freed blocks to the system at once, for the whole process. Has no effect if the C
+    /// library does not support that.
     static func giveBack() { _ = larder_give_back_blocks(block, end) }
 }

@@ -43,7 +43,7 @@ struct PinAuditReport {
     }
 
     var text: String {
-        var lines = findings.flatMap(Self.lines) + unseen.map { "\($0): Larder has not connected to it yet" }
+        var lines = findings.flatMap(Self.lines) + unseen.map { "\($0): Larder has not connected to this host yet" }
         if unlistedCount > 0 { lines.append(unlisted) }
         if lines.isEmpty { lines = ["no pins are report-only"] }
         return lines.map { printable($0, limit: 4096) + "\n" }.joined()
@@ -59,8 +59,8 @@ struct PinAuditReport {
         var lines = [
             "\(title(finding)): handshakes \(total), first \(finding.since.rfc3339), last \(finding.last.rfc3339)",
             finding.mismatchedCount == 0
-                ? "  enforced pins would have rejected none of them"
-                : "  enforced pins would have rejected \(finding.mismatchedCount) of them",
+                ? "  enforced pins would have rejected none of these handshakes"
+                : "  enforced pins would have rejected \(finding.mismatchedCount) of these handshakes",
         ]
         if !finding.expected.isEmpty { lines.append("  pinned \(finding.expected.map { "\($0)" }.joined(separator: ", "))") }
         for seen in finding.seen {
@@ -68,7 +68,7 @@ struct PinAuditReport {
                 "  seen   \(seen.digests.map { "\($0)" }.joined(separator: ", ")): count \(seen.count), last \(seen.last.rfc3339)"
             )
         }
-        if finding.unlistedCount > 0 { lines.append("  other keys: count \(finding.unlistedCount)") }
+        if finding.unlistedCount > 0 { lines.append("  other chains, not listed: handshakes \(finding.unlistedCount)") }
         return lines
     }
 

@@ -4,16 +4,15 @@ import Foundation
 
 /// Protects the secrets in this process's memory: keys, passphrases, and clients' traffic.
 enum ProcessMemorySecrecy {
-    /// Must be called before the first secret is read and the first thread is started. Afterwards a crash leaves no core file and
-    /// no report of memory
-    /// contents, only root can inspect the process, and no library logs TLS keys because of an environment variable.
+    /// Call this before the first secret is read and before the first thread is started. Afterwards a crash leaves no core file and no
+    /// report of memory contents, only root can inspect the process, and no library logs TLS keys because of an environment variable.
     /// - Parameter hasChild: whether this process starts a program, for which the former limits are restored.
     static func begin(hasChild: Bool = false) {
         unsetenv("SSLKEYLOGFILE")
         if larder_forbid_dumps(hasChild ? 1 : 0) != 0 {
             Terminal.talk("larder: warning: the system may write a core file of this process\n")
         }
-        // Swift's crash report shows the memory that registers point to, and takes time. The user can request it with this variable.
+        // Swift's crash report shows the memory that registers point to, and takes time. The user can request a report with this variable.
         if getenv("SWIFT_BACKTRACE") == nil {
             for number in [SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP] { signal(number, SIG_DFL) }
         }

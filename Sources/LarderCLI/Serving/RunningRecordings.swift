@@ -21,7 +21,7 @@ final class RunningRecordings: Sendable {
         var recorded: (terms: LarderSettings.Recordings, purpose: LarderSettings.RecordingPurpose, file: RecordingFile)?
         /// The file that was recorded until a new recording replaced it.
         var former: RecordingFile?
-        /// The last file of a comparison.
+        /// The file of the last comparison.
         var compared: RecordingFile?
         var ended: (file: RecordingFile, result: Result<SnapshotRoots?, SnapshotError>)?
 
@@ -39,7 +39,7 @@ final class RunningRecordings: Sendable {
     /// How long a recording that ends waits for exchanges in flight, in seconds.
     static let patience = 5.0
 
-    /// - Parameter report: called with what cannot be recorded, as soon as that is known. Called on any thread.
+    /// - Parameter report: called on any thread, with a message, as soon as an exchange cannot be recorded.
     init(report: @escaping @Sendable (String) -> Void) { self.report = report }
 
     /// The file that is being recorded.
@@ -71,9 +71,9 @@ final class RunningRecordings: Sendable {
     /// The result of the recording that was finished last.
     var ended: (file: RecordingFile, result: Result<SnapshotRoots?, SnapshotError>)? { state.withLock { $0.ended } }
 
-    /// Finishes the current recording if these settings, which are active, do not record into it. Waits until it is finished, and up to
-    /// `patience` for the exchanges that began under the former settings.
-    /// - Parameter settings: `nil` if the server has stopped.
+    /// Finishes the current recording if the active settings no longer record into it, and waits for that. Exchanges that began under the
+    /// former settings get up to `patience` to complete.
+    /// - Parameter settings: the active settings; `nil` if the server has stopped.
     /// - Returns: the result; `nil` if there is nothing to finish.
     func finish(unlessFor settings: LarderSettings? = nil) -> (
         file: RecordingFile, result: Result<SnapshotRoots?, SnapshotError>
@@ -85,7 +85,7 @@ final class RunningRecordings: Sendable {
                 file = state.recorded?.file
                 state.recorded = nil
             }
-            // The file's content is different from now on.
+            // The file's content changes now, so the sources that include it must be opened again.
             if let file, state.replayed?.layers.terms.files.contains(file.path) ?? false { state.replayed = nil }
             return file
         }
@@ -103,7 +103,7 @@ final class RunningRecordings: Sendable {
     }
 
     private static func finish(_ file: RecordingFile) -> Result<SnapshotRoots?, SnapshotError> {
-        let result = Guarded<Result<SnapshotRoots?, SnapshotError>>(.failure(.malformed("it was not finished")))
+        let result = Guarded<Result<SnapshotRoots?, SnapshotError>>(.failure(.malformed("the recording was not finished")))
         let hasEnded = DispatchSemaphore(value: 0)
         file.finish { outcome in
             result.withLock { $0 = outcome }
@@ -187,7 +187,7 @@ final class RunningRecordings: Sendable {
             case .append: .append
             case .overwrite: .overwrite
             }
-        // Changed exchanges are added beside the existing ones.
+        // `refresh` adds changed exchanges to the file and keeps the existing exchanges.
         if purpose == .refresh { terms.existing = .append }
         terms.resumes = settings.existing == .resume
         terms.report = { [report] in report("\(path) is incomplete: \($0)") }

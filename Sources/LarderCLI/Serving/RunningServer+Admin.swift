@@ -10,8 +10,8 @@ import ProxyServer
 
 /// The routes of a running server's admin socket.
 extension RunningServer {
-    /// A socket that the settings name must be opened; the default socket is omitted if there is no place for it. A socket in use is an
-    /// error in both cases: its Larder could no longer be found.
+    /// If a socket that the settings name cannot be opened, this is an error. The default socket is omitted if there is no place for it. A
+    /// socket in use is always an error: the Larder that uses it could no longer be found.
     static func openAdminSocket(_ plan: ServingPlan, port: UInt16, _ logger: Logger) throws(ExitCode) -> AdminSocket? {
         guard let path = plan.adminSocketPath(port: port) else {
             if plan.settings.admin.socket == .auto {
@@ -43,6 +43,28 @@ extension RunningServer {
         }
     }
 
+    /// Opens the socket for monitoring; `nil` if the settings name none.
+    static func openMetricsSocket(_ settings: LarderSettings, _ logger: Logger) throws(ExitCode) -> ListeningSocket? {
+        guard let address = settings.metrics.listen else { return nil }
+        do throws(SystemError) {
+            return try ListeningSocket(host: "\(address.address)", port: address.port)
+        } catch {
+            logger.error("cannot listen on metrics.listen, \(address): \(String(cString: strerror(error.code)))")
+            throw ExitCode.failure
+        }
+    }
+
+    func serveMetrics(on socket: ListeningSocket, _ plan: ServingPlan) throws(ExitCode) {
+        do throws(SystemError) {
+            let logger = log.logger
+            let routes = MetricsRoutes.all(of: statusSource(plan), server: server, store: store)
+            try keep(AdminServer(forMonitoring: socket, routes: routes) { logger.warning("\($0)") })
+        } catch {
+            log.logger.error("metrics.listen is not available: \(error)")
+            throw ExitCode.failure
+        }
+    }
+
     /// The table of routes: each module's routes are added here.
     private func routes(_ plan: ServingPlan) -> [AdminRoute] {
         let control =
@@ -50,17 +72,19 @@ extension RunningServer {
                 ControlRoutes.reload { allowsEmpty, ended in self.reload(allowingEmpty: allowsEmpty, ended) },
                 ControlRoutes.stop { self.drain() },
             ] + modeRoutes
+        let status = statusSource(plan)
         return [
-            StatusRoute.route(of: statusSource(plan), server: server, store: store),
+            StatusRoute.route(of: status, server: server, store: store),
             ClientSetUpRoute.route(addresses) { self.trust },
             PinAuditRoute.route(pinAudit) { self.trust },
         ] + (plan.servesCommand ? control.map(\.closedToCommand) : control) + CacheRoutes.all(store, server)
+            + MetricsRoutes.all(of: status, server: server, store: store)
             + ExplainRoutes.routes(server: server, store: store, tellsQuery: plan.settings.log.access.includesQuery)
     }
 
     /// The warnings of the active settings, then the recent warnings.
     private func warnings() -> [StatusSource.Warning] {
-        let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
+        let now = Timestamp.now
         let standing = served.withLock { $0.read.policyWarnings } + trust.warnings()
         return standing.map { StatusSource.Warning(at: now, message: $0) }
             + log.warnings.all.filter { !standing.contains($0.message) }
@@ -70,17 +94,21 @@ extension RunningServer {
         let accessLog = accessLog
         return StatusSource(
             version: Version.number, process: getpid(),
-            startedAt: Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)),
+            startedAt: startedAt,
             settingsFile: { self.readFiles.withLock { $0.file } },
             listeners: addresses.map(\.description), loops: plan.loopCount, storePath: plan.storePath,
             storeLimit: Int(clamping: plan.settings.store.disk.high),
             memoryLimit: Int(clamping: plan.settings.store.memory.marks.high),
-            droppedLines: { accessLog.droppedCount }, warnings: { self.warnings() })
+            droppedLines: { accessLog.droppedCount }, latestReload: { self.latestReload.withLock { $0 } },
+            unreadyReason: { self.isStopping ? "Larder is stopping" : nil }, warnings: { self.warnings() },
+            pinChecks: {
+                self.pinAudit.findings.listed.map { ("\($0.host):\($0.port)", $0.matchedCount, $0.mismatchedCount) }
+            })
     }
 }
 
 extension AdminRoute {
-    /// The route for a Larder that serves one command. The command knows the admin socket: it may read but not change its settings.
+    /// This route in a Larder that serves one command. The command can use the admin socket, but may only read the settings.
     fileprivate var closedToCommand: AdminRoute {
         if method == .get { return self }
         return AdminRoute(method, path, parameters: parameters) { request, exchange in

@@ -16,13 +16,13 @@ extension RunningServer {
         let summary = file.summary
         switch result {
         case .success(nil) where summary.counts.unchanged + summary.counts.differing == 0:
-            log.logger.notice("\(path): no response could be compared with it")
+            log.logger.notice("no response could be compared with \(path)")
         case .success(nil):
             log.logger.notice(
                 "\(summary.counts.unchanged + summary.counts.differing) compared, \(summary.counts.differing) differ")
         case .success: log.logger.notice("\(path): \(summary.counts.recorded) recorded")
         case .failure(let error):
-            log.logger.error("cannot finish \(path); \(path).partial contains what was recorded: \(error)")
+            log.logger.error("cannot finish \(path); \(path).partial contains the exchanges recorded so far: \(error)")
         }
         if summary.unrecordedCount > 0 { log.logger.warning("\(path): \(summary.unrecordedCount) not recorded") }
         if let failure = summary.failure { log.logger.error("\(path) is incomplete: \(printable(failure, limit: 4096))") }

@@ -38,7 +38,16 @@ final class RunningServer: Sendable {
     let pinAudit = PinAudit()
     let recordings: RunningRecordings
     let log: ProcessLog
-    private let admin = Guarded<AdminServer?>(nil)
+    private let manager: ServiceManager
+    /// The servers of the admin socket and of `metrics.listen`.
+    private let admin = Guarded<[AdminServer]>([])
+    /// The address that serves metrics; `nil` without `metrics.listen`.
+    let metricsAddress: ListenAddress?
+    /// The addresses besides those of the proxy.
+    private let otherListeners: [PeerAddress]
+    let startedAt = Timestamp.now
+    /// The latest attempt to read the settings.
+    let latestReload: Guarded<(at: Timestamp, succeeded: Bool)>
     /// Serializes changes of the active settings.
     private let reloading = DispatchQueue(label: "reload")
     private let isDraining = Atomic<Bool>(false)
@@ -48,14 +57,16 @@ final class RunningServer: Sendable {
 
     /// Opens the listeners and the store, and serves.
     /// - Parameters:
-    ///   - opened: the sockets of the settings' addresses, if they were opened before.
+    ///   - manager: gets messages about the state. Its sockets, if any, are for addresses of the settings.
+    ///   - opened: the sockets of all the settings' addresses, if they were opened before.
     ///   - transparent: sockets for clients that connect to origins; `nil` for none.
     /// - Throws: exit code 1 or 2, after reporting the problem.
     init(
-        _ plan: ServingPlan, _ loaded: LoadedSettings, listening opened: [ListeningSocket]? = nil,
-        transparent: TransparentSockets? = nil
+        _ plan: ServingPlan, _ loaded: LoadedSettings, for manager: ServiceManager = .none,
+        listening opened: [ListeningSocket]? = nil, transparent: TransparentSockets? = nil
     ) throws(ExitCode) {
         let settings = plan.settings
+        self.manager = manager
         log = ProcessLog(level: settings.log.level)
         let logger = log.logger
         LargeBlocks.giveBack()
@@ -64,9 +75,9 @@ final class RunningServer: Sendable {
             limit: DescriptorLimit.raise(), origins: settings.upstream.connections, refusals: ServerSettings().refusalLimit,
             loops: plan.loopCount)
         DescriptorLimit.reserve(room.total(of: ServerSettings().connectionLimit))
-        let sockets = if let opened { opened } else { try Self.bind(settings.listen, logger) }
+        let sockets = if let opened { opened } else { try Self.bind(settings.listen, passed: manager.sockets, logger) }
         (store, storeRemark) = try Self.openStore(plan, logger)
-        // Two chained Larders are not a loop: each signs Via with its own name.
+        // Each Larder has its own name in Via, so that two chained Larders are not taken for a loop.
         pseudonym = "larder-" + Hexadecimal.encode(padded: UInt32.random(in: 0...UInt32.max))
         do {
             accessLog = try ServerAssembly.accessLog(settings) { logger.warning("\($0)") }
@@ -74,9 +85,20 @@ final class RunningServer: Sendable {
             logger.error("cannot write the access log \(printable(settings.log.access.path)): \(error)")
             throw ExitCode.failure
         }
-        // Opened after the store, which fails more often. Every failure below closes it.
+        // The admin socket is opened after the store, which fails more often. Every failure below closes the socket.
         let adminSocket = try Self.openAdminSocket(plan, port: sockets.first?.address.port ?? 0, logger)
-        // A client that can connect to the port finds the admin socket too.
+        let metricsSocket: ListeningSocket?
+        do throws(ExitCode) {
+            // A Larder that serves one command opens no metrics socket: the address belongs to the Larder of `larder serve`.
+            metricsSocket = plan.servesCommand ? nil : try Self.openMetricsSocket(settings, logger)
+        } catch {
+            adminSocket?.close()
+            throw error
+        }
+        metricsAddress = metricsSocket.map { ListenAddress(address: $0.address.address, port: $0.address.port) }
+        otherListeners = metricsSocket.map { [$0.address] } ?? []
+        latestReload = Guarded((startedAt, true))
+        // Listening begins after the admin socket is opened, so that a client that can connect to a port also finds the admin socket.
         if opened == nil {
             do throws(ExitCode) {
                 try Self.listen(sockets, logger)
@@ -90,6 +112,7 @@ final class RunningServer: Sendable {
             active = try ServedSettings(settings).refreshingExpired()
             var serverSettings = ServerAssembly.serverSettings(active.settings)
             serverSettings.pseudonym = pseudonym
+            serverSettings.otherListeners = otherListeners
             serverSettings.listenerTLS = try ServerAssembly.listenerTLS(settings, of: settings)
             serverSettings.transport.audit = pinAudit
             room.bound(&serverSettings)
@@ -124,9 +147,10 @@ final class RunningServer: Sendable {
         for warning in settings.tls.warnings() + settings.admissionWarnings + settings.policyWarnings + active.replayWarnings {
             logger.warning("\(warning)")
         }
-        // Without it, serving still works but uses more memory.
+        // Without `FreedMemory`, serving still works but uses more memory.
         freedMemory = try? FreedMemory()
         if let adminSocket { try serveAdmin(on: adminSocket, plan) }
+        if let metricsSocket { try serveMetrics(on: metricsSocket, plan) }
     }
 
     /// The active trust settings.
@@ -146,30 +170,34 @@ final class RunningServer: Sendable {
     /// the loops' threads, so it runs on its own thread: a loop that has drained only signals it.
     func drain() {
         if isDraining.exchange(true, ordering: .relaxed) { return Thread.detachNewThread { self.end() } }
+        manager.send(.stopping)
         let drained = DispatchSemaphore(value: 0)
         server.drain { drained.signal() }
         let limit = served.withLock { $0.read.timeouts.drain }
         Thread.detachNewThread {
             let deadline = DispatchTime.now() + .milliseconds(Int(clamping: limit.wholeMilliseconds))
             if drained.wait(timeout: deadline) == .timedOut {
-                self.log.logger.notice("connections were still open after \(limit); closing them")
+                self.log.logger.notice("closing the connections that are still open after \(limit)")
             }
             self.end()
         }
     }
 
-    /// Keeps the admin server until the end.
-    func keep(_ admin: AdminServer) { self.admin.withLock { $0 = admin } }
+    /// Keeps a server of the admin API until the end.
+    func keep(_ admin: AdminServer) { self.admin.withLock { $0.append(admin) } }
 
-    /// Called by a second signal or by the drain: the first caller ends the process, the other waits for that.
+    /// Whether this Larder accepts no further clients.
+    var isStopping: Bool { isDraining.load(ordering: .relaxed) }
+
+    /// Called after the drain, and by a second signal. The first caller ends the process; a later caller waits for the end.
     private func end() -> Never {
         while isEnding.exchange(true, ordering: .acquiringAndReleasing) { DispatchSemaphore(value: 0).wait() }
         close()
         Foundation.exit(0)
     }
 
-    /// Stops accepting, and gives exchanges that are being recorded some time to complete: the client may have disconnected, and need not
-    /// have read the whole response. Call this before `close` after a command has ended.
+    /// Stops accepting, and gives exchanges that are being recorded some time to complete, even if the client disconnected before the end
+    /// of the response. Call this after a command has ended, before `close`.
     func letRecordingsEnd() {
         guard recordings.file != nil else { return }
         let drained = DispatchSemaphore(value: 0)
@@ -179,7 +207,7 @@ final class RunningServer: Sendable {
 
     /// Stops everything that serves, and waits for it. Call it once.
     func close() {
-        admin.withLock { $0 }?.stop()
+        for server in admin.withLock({ $0 }) { server.stop() }
         freedMemory?.close()
         server.stop()
         // Waits until a change of settings in progress is complete.
@@ -194,7 +222,24 @@ final class RunningServer: Sendable {
     ///   - allowsEmpty: whether to accept an empty file, and the loss of all rules, passwords or pins; the server may always accept it.
     ///   - ended: called with the outcome, on another thread.
     func reload(allowingEmpty allowsEmpty: Bool = false, _ ended: @escaping @Sendable (ControlRoutes.Reload) -> Void) {
-        inTurn({ self.readAgain(allowingEmpty: allowsEmpty || self.allowsEmpty) }, ended)
+        inTurn(
+            {
+                self.manager.send(.reloading)
+                defer { self.reportReady() }
+                let outcome = self.readAgain(allowingEmpty: allowsEmpty || self.allowsEmpty)
+                self.latestReload.withLock { $0 = (.now, outcome.isDone) }
+                return outcome
+            }, ended)
+    }
+
+    /// Sends the service manager the message that Larder serves, unless Larder is stopping.
+    func reportReady() {
+        if isStopping { return }
+        let status = "listens on " + addresses.map(\.description).joined(separator: " and ")
+        if !manager.send(.ready(status: status)) {
+            log.logger.warning(
+                "the service manager did not receive that Larder is ready: its socket (NOTIFY_SOCKET) is not reachable")
+        }
     }
 
     /// Changes the active settings, one change at a time. It runs on its own thread, since a recording that ends waits for
@@ -246,7 +291,7 @@ final class RunningServer: Sendable {
     }
 
     /// Makes these settings apply to all further requests. Call it only within `inTurn`.
-    /// - Throws: why they cannot be activated; the active ones stay.
+    /// - Throws: why the settings cannot be activated; the active settings then stay.
     func activate(_ next: ServedSettings) throws(RunningRecordings.Refusal) {
         let next = try next.refreshingExpired()
         let settings = next.settings
@@ -255,13 +300,17 @@ final class RunningServer: Sendable {
         }
         var serverSettings = ServerAssembly.serverSettings(settings)
         serverSettings.pseudonym = pseudonym
+        serverSettings.otherListeners = otherListeners
         do throws(CertificateAuthority.AuthorityFault) {
             serverSettings.listenerTLS = try ServerAssembly.listenerTLS(settings, of: startedWith, active: server.listenerTLS)
         } catch {
             throw RunningRecordings.Refusal(reason: "listen: cannot set up TLS: \(error)")
         }
         if serverSettings.lacksAuthority {
-            throw RunningRecordings.Refusal(reason: "tls.authority: an open listener uses the CA's certificates")
+            throw RunningRecordings.Refusal(
+                reason:
+                    "tls.authority: the new settings use no CA, but an open listener has a certificate from the CA; restart Larder"
+            )
         }
         if let passwords = serverSettings.admission.passwords, let former = server.passwords, passwords.isSame(as: former) {
             serverSettings.admission.passwords = former
@@ -277,13 +326,14 @@ final class RunningServer: Sendable {
         pinAudit.keep { policies?.policy(host: $0, port: $1)?.pins?.areOnlyReported(at: .now) ?? false }
     }
 
-    /// If another process has the file, it is a read-only backing store for memory; if that fails, the store is in memory alone.
+    /// If another process has the store's file, this one opens it as a read-only backing store for memory. If that fails, responses are
+    /// stored in memory alone.
     private static func openStore(
         _ plan: ServingPlan, _ logger: Logger
     ) throws(ExitCode) -> (store: ResponseStore, remark: String?) {
         func open(_ path: String, _ access: StoreConfiguration.Access) throws(StoreError) -> ResponseStore {
             var configuration = ServerAssembly.store(plan.settings, path: path) {
-                // A run logs only errors, and its user must know where the store is now.
+                // Logged as an error because a run logs only errors, and its user must know the new place of the store.
                 if case .movedAside = $0 { return logger.error("\(StoreNotices.text($0))") }
                 logger.warning("\(StoreNotices.text($0))")
             }
@@ -301,7 +351,7 @@ final class RunningServer: Sendable {
                 logger.error("cannot open the store: \(error)\(remedy)")
                 throw ExitCode.failure
             }
-            if let backing = try? open(plan.storePath, .readOnlyBackingStore) {  // without it, the store is in memory alone
+            if let backing = try? open(plan.storePath, .readOnlyBackingStore) {  // if this fails, the store is in memory alone
                 return (backing, "the store is opened read-only, and new responses are kept in memory only: \(error)")
             }
             if let alone = try? open(":memory:", .owned) { return (alone, "new responses are kept in memory only: \(error)") }
@@ -323,9 +373,17 @@ final class RunningServer: Sendable {
     }
 
     /// The default IPv6 address is omitted on a machine that does not support it; an address that the settings name must work.
-    private static func bind(_ addresses: [ListenAddress], _ logger: Logger) throws(ExitCode) -> [ListeningSocket] {
+    /// - Parameter passed: sockets for some of the addresses.
+    private static func bind(
+        _ addresses: [ListenAddress], passed: [ListeningSocket], _ logger: Logger
+    ) throws(ExitCode) -> [ListeningSocket] {
         var sockets: [ListeningSocket] = []
+        var passed = passed
         for address in addresses {
+            if let index = passed.firstIndex(where: { $0.isFor(address) }) {
+                sockets.append(passed.remove(at: index))
+                continue
+            }
             do throws(SystemError) {
                 sockets.append(try ListeningSocket(binding: "\(address.address)", port: address.port))
             } catch {
@@ -340,6 +398,14 @@ final class RunningServer: Sendable {
                 throw ExitCode.failure
             }
         }
+        if let other = passed.first {
+            logger.error("the service manager passed a socket for \(other.address), which the setting listen does not name")
+            throw ExitCode.failure
+        }
         return sockets
     }
+}
+
+extension ListeningSocket {
+    fileprivate func isFor(_ other: ListenAddress) -> Bool { address.address == other.address && address.port == other.port }
 }

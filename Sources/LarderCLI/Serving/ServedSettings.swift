@@ -31,7 +31,7 @@ struct ServedSettings: Sendable {
         return served
     }
 
-    /// The latest change of the mode applies: reloaded settings with an unchanged mode do not undo a switch.
+    /// The latest change of the mode applies: a reload whose settings have the same mode as before does not undo a switch.
     func reading(_ settings: LarderSettings) -> ServedSettings {
         var served = self
         if settings.mode != read.mode { served.switchedTo = nil }

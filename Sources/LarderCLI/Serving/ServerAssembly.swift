@@ -29,6 +29,7 @@ enum ServerAssembly {
         result.proxyLimits.requestBodyLength = settings.limits.requestBodyLength
         result.proxyLimits.checkedBytes = Int(clamping: settings.limits.checkedBytes)
         result.offersHTTP2 = settings.tls.connect.http2 == .auto
+        result.removesAltSvc = settings.tls.connect.altSvc == .remove
         result.http2Limits.headerListBytes = Int(clamping: settings.limits.headLength)
         result.http2Limits.fieldCount = settings.limits.fieldCount
         result.http2Limits.concurrentStreams = settings.limits.http2.streams
@@ -40,6 +41,11 @@ enum ServerAssembly {
         result.timeouts.clientBody = milliseconds(settings.timeouts.clientBody)
         result.timeouts.clientIdle = milliseconds(settings.timeouts.clientIdle)
         result.transport = settings.transport
+        result.transport.offersHTTP2 = settings.upstream.http2 == .auto
+        result.transport.http2Limits = result.http2Limits
+        // The window for an origin's response is larger: Larder reads responses at once, unless their client is slow, and the origin may be
+        // far away.
+        result.transport.http2Limits.streamWindow = max(256 << 10, result.http2Limits.streamWindow)
         result.authority = settings.tls.loaded?.authority
         result.traceLimits.count = settings.traces.count
         result.admission = admission(settings.clients)
@@ -97,7 +103,7 @@ enum ServerAssembly {
         return result
     }
 
-    /// - Parameter limit: the most connections that the process can open.
+    /// - Parameter limit: the most connections to origins that the process can open.
     static func budgets(
         _ settings: LarderSettings, atMost limit: Int = .max, queueLength: Int = UpstreamBudgets.usualQueueLength
     ) -> UpstreamBudgets {

@@ -17,7 +17,7 @@ enum SignalThread {
 
     private static let waitedFor = [SIGTERM, SIGINT, SIGHUP, SIGUSR1]
 
-    /// A disconnected peer is a write error, and must not end the process.
+    /// Blocks the signals that `run` waits for. Ignores SIGPIPE: a disconnected peer makes a write fail, and must not end the process.
     static func block() {
         signal(SIGPIPE, SIG_IGN)
         var set = signalSet()

@@ -7,6 +7,8 @@ struct StartMessage {
     let addresses: [ListenAddress]
     let storePath: String
     let settingsFile: String?
+    /// The address of `metrics.listen`.
+    var metrics: ListenAddress?
     let mode: LarderSettings.Mode
 
     func text(style: Terminal.Style) -> String {
@@ -16,6 +18,7 @@ struct StartMessage {
         ]
         lines.append("  store     \(printable(storePath, limit: 4096))")
         if let settingsFile { lines.append("  settings  \(printable(settingsFile, limit: 4096))") }
+        if let metrics { lines.append("  metrics   http://\(metrics)/metrics") }
         if mode == .auto { lines.append("  mode      auto: offline while this machine has no network") }
         if mode == .offline {
             lines.append("  mode      offline: no request is forwarded; stored responses are served at any age")

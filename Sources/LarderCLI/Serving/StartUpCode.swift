@@ -2,8 +2,8 @@ import Foundation
 
 /// The code that only the start needs: settings, command line, relocations, the initialization of libraries.
 enum StartUpCode {
-    /// Lets the kernel evict code pages from this process. Pages that serving needs return from the file cache, a few at a time, and the
-    /// rest (about 17 MiB) stays out.
+    /// Lets the kernel evict code pages from this process. The kernel reads back only the pages that serving needs, from the file cache.
+    /// The other pages (about 17 MiB) stay out of memory.
     ///
     /// Applies only to executable file mappings, which are never written, so that the same content returns.
     static func letGo() {

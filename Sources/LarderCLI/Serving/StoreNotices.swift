@@ -6,7 +6,7 @@ enum StoreNotices {
         switch notice {
         case .movedAside(let path, let reason):
             "the store was damaged (\(reason)) and was moved to \(path); Larder starts with an empty one"
-        case .emptied(let version): "the store had the older version \(version); Larder emptied it"
+        case .emptied(let version): "the store had the older format version \(version); Larder emptied it"
         case .diskFull(let detail): "the disk is full (\(detail)): responses are served and not stored"
         case .writeFailed(let detail):
             "writing to the store failed (\(detail)): the affected responses were served but not stored"

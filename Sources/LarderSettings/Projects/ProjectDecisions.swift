@@ -26,7 +26,7 @@ package struct ProjectDecisions {
     private static let lengthLimit = 4 << 20
 
     /// Reads the decisions; a missing file gives none.
-    /// - Throws: if another user could have written the file, or it is damaged: nothing is allowed by guessing.
+    /// - Throws: if another user could have written the file, or it is damaged: a project is never allowed on a guess.
     package init(_ environment: [String: String]) throws(Failure) {
         guard let folder = UserFolders(environment).state else {
             throw Failure(reason: "neither XDG_STATE_HOME nor HOME is set, so decisions about projects cannot be stored")
@@ -45,7 +45,7 @@ package struct ProjectDecisions {
         guard lock >= 0 else { throw Failure(reason: "cannot open \(folder): \(String(cString: strerror(errno)))") }
         defer { close(lock) }
         flock(lock, LOCK_EX)
-        // Another `larder project` may have written the file since.
+        // The file is read again under the lock, because another `larder project` may have written it meanwhile.
         var decisions = try Self.read(path).filter { $0.folder != decision.folder }
         decisions.append(decision)
         let text = decisions.map { Self.line($0) + "\n" }.joined()

@@ -3,7 +3,7 @@ import Foundation
 import HTTPMessage
 import HTTPSerialization
 
-/// The digest of all files in a project's folder except the recording, which Larder writes, and the key. Its settings consist of
+/// The digest of all files in a project's folder except the recording, which Larder writes, and the key. The project's settings are in
 /// these files, or may name them.
 package enum ProjectDigest {
     /// Why the digest could not be made.
@@ -62,9 +62,9 @@ package enum ProjectDigest {
         private mutating func add(_ name: String, _ bytes: [UInt8]) throws(Failure) {
             length += bytes.count
             guard length <= lengthLimit else {
-                throw Failure(reason: "its files are larger than \(lengthLimit >> 20) MiB together")
+                throw Failure(reason: "the project's files have more than \(lengthLimit >> 20) MiB in total")
             }
-            guard found.count < fileLimit else { throw Failure(reason: "it has more than \(fileLimit) files") }
+            guard found.count < fileLimit else { throw Failure(reason: "the project has more than \(fileLimit) files") }
             let hasher = DigestHasher(.sha256)
             hasher.update(bytes.span)
             found.append((name, Hexadecimal.encode(hasher.finish().octets)))

@@ -6,7 +6,7 @@ import TextCoding
 /// A project's folder `.larder`, found in the working folder or above it: its recording, its policy, its key.
 ///
 /// A user who clones a project did not write its settings: `ProjectSettings` decides how much of the policy is used. The folder, and the
-/// policy and the key in it, must belong to the user or to root, and no other user, nor a group, may be able to write to them. None of them
+/// policy and the key in it, must belong to the user or to root. No other user, and no group, may be able to write to them. None of them
 /// may be a symbolic link, which could lead to another project's file.
 package struct ProjectFolder: Equatable, Sendable {
     package let path: String
@@ -38,7 +38,7 @@ package struct ProjectFolder: Equatable, Sendable {
     package static func recording(of project: ProjectFolder?) -> String { project?.recording ?? recordingName }
     /// The path of the project's settings, whether or not they exist.
     package var policy: String { "\(path)/\(Self.policyName)" }
-    /// `nil` if there is no usable key.
+    /// The path of the project's key; `nil` if there is no usable key.
     package var key: String? {
         let file = "\(path)/\(Self.keyName)"
         var facts = stat()
@@ -64,7 +64,7 @@ package struct ProjectFolder: Equatable, Sendable {
         let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         var facts = stat()
         guard fstat(descriptor, &facts) == 0 else { throw LocalFile.Unreadable(reason: String(cString: strerror(errno))) }
-        guard facts.st_mode & S_IFMT == S_IFREG else { throw LocalFile.Unreadable(reason: "is not a regular file") }
+        guard facts.st_mode & S_IFMT == S_IFREG else { throw LocalFile.Unreadable(reason: "not a regular file") }
         guard Self.mayBeUsed(policy, facts) else { return nil }
         return try LocalFile.bytes(from: handle, atMost: YAMLReader.lengthLimit)
     }
@@ -94,13 +94,13 @@ package struct ProjectFolder: Equatable, Sendable {
         Terminal.talk("larder: \(printable(path, limit: 4096)) is ignored: \(fault)\n")
     }
 
-    private static let linkFault = "it is a symbolic link"
+    private static let linkFault = "the path is a symbolic link"
 
     private static func fault(of facts: stat) -> String? {
         if facts.st_mode & S_IFMT == S_IFLNK { return linkFault }
-        if ![geteuid(), 0].contains(facts.st_uid) { return "it belongs to another user" }
-        if facts.st_mode & S_IWOTH != 0 { return "every user can write to it" }
-        if facts.st_mode & S_IWGRP != 0 { return "its group can write to it" }
+        if ![geteuid(), 0].contains(facts.st_uid) { return "the path belongs to another user" }
+        if facts.st_mode & S_IWOTH != 0 { return "every user can write to the path" }
+        if facts.st_mode & S_IWGRP != 0 { return "the group can write to the path" }
         return nil
     }
 }

@@ -13,10 +13,10 @@ package enum ProjectChoice: String, CaseIterable {
 package struct ProjectSettings: Sendable {
     let folder: ProjectFolder
     let choice: ProjectChoice
-    /// The command replays: no rule can forward a request.
+    /// Whether the command replays: then no rule can forward a request.
     let isReplayed: Bool
 
-    /// The same settings, without using decisions.
+    /// The same settings, read as if the user had not decided about the project.
     package var undecided: ProjectSettings {
         var settings = self
         settings.ignoresDecisions = true
@@ -32,17 +32,17 @@ package struct ProjectSettings: Sendable {
 
     /// The user's decision about the files in their present state.
     package enum Status: Equatable {
-        /// - Parameter wasDecided: there is a decision about an earlier state of the files.
+        /// - Parameter wasDecided: whether there is a decision about an earlier state of the files.
         case undecided(wasDecided: Bool)
         case allowed(digest: String)
         case denied
     }
 
-    /// - Parameter policy: the content that was read.
+    /// - Parameter policy: the content of the policy file as it was read.
     package static func standing(
         of folder: ProjectFolder, policy: [UInt8], _ environment: [String: String]
     ) throws(ProjectDecisions.Failure) -> Status {
-        // If no folder can hold decisions, there is none.
+        // Without a folder for decisions, there is no decision.
         guard UserFolders(environment).state != nil, let decision = try ProjectDecisions(environment)[folder.path] else {
             return .undecided(wasDecided: false)
         }
@@ -54,9 +54,9 @@ package struct ProjectSettings: Sendable {
 
     /// The result of reading, and the messages about it.
     struct Read {
-        /// `nil` if no setting is used.
+        /// The project's settings; `nil` if none of them is used.
         let layer: SettingsLayer?
-        /// `nil` if there is nothing to report.
+        /// A message about the used settings; `nil` if there is nothing to report.
         let notice: String?
         /// Reported even if the settings are refused.
         var warning: String?

@@ -8,7 +8,7 @@ import ProxyPolicy
 package struct ProjectTerms: Sendable {
     /// The folder that files named by the settings must be in.
     let project: String
-    /// The command replays: no rule can forward a request.
+    /// Whether the command replays: then no rule can forward a request.
     let isReplayed: Bool
 
     /// Keeps the permitted part of a project's settings.
@@ -87,8 +87,8 @@ package struct ProjectTerms: Sendable {
         }
     }
 
-    /// A rule that changes responses, or answers with those of another host, can send the client to another server (`Location`, a URL in
-    /// JSON), with all data that it sends to this one.
+    /// Refuses rules that allow more than the user's rules, and rules that change responses or answer with those of another host. A changed
+    /// response can send the client to another server (`Location`, a URL in JSON), with all data that the client sends to this one.
     private func refuseChangedResponses(_ rules: LarderSettings.Rules, at place: SettingsPlace, problems: inout SettingsProblems)
     {
         for rule in rules.compiled.rules {
@@ -104,7 +104,10 @@ package struct ProjectTerms: Sendable {
             }
             if rule.enforcement == .report {
                 let words = rules.node.flatMap { Self.place(of: ["enforce"], inRule: rule.name, of: $0) } ?? place
-                Self.refuse("rules", at: words, "the rule `\(rule.name)` only reports what it denies", to: &problems)
+                Self.refuse(
+                    "rules", at: words,
+                    "the rule `\(rule.name)` only reports the requests that it denies, and a project's rules must deny them",
+                    to: &problems)
             }
             let setsValues = rule.transform?.words.settings?.isEmpty == false
             let changesHosts = rule.cache?.key?.canonicalHost != nil

@@ -2,16 +2,16 @@ import ProxyPolicy
 import ServerTrust
 import UpstreamTransport
 
-/// Trust settings that a project may add: the user's settings accept every server that they accept.
+/// Trust settings that a project may add: they accept no server that the user's settings reject.
 ///
 /// A term is stricter if it accepts fewer certificates, keys or protocols, or checks more. A project may never set the anchors, not even
 /// fewer of them: only the user decides which CA certificates are trusted.
 enum StricterTrust {
     /// Merges a project's terms for a host over the user's terms for it.
     /// - Parameters:
-    ///   - base: the user's `tls.default`; `nil` if it denies.
+    ///   - base: the user's `tls.default`; `nil` if `tls.default` denies.
     ///   - way: how the user's settings handle CONNECT.
-    /// - Returns: the project's terms where it sets them, else the user's; `nil` after a problem.
+    /// - Returns: the user's terms with the project's terms in place of those that the project sets; `nil` after a problem.
     static func merge(
         _ proposed: TrustTerms, over base: TrustTerms?, way: ConnectWay, problems: inout SettingsProblems
     ) -> TrustTerms? {
@@ -34,17 +34,17 @@ enum StricterTrust {
                 refuse(key, reason)
             }
         }
-        settle("anchors", \.anchors, "only your own settings name the trusted certificates") { _, _ in false }
-        settle("validate_host", \.validatesHost, "it accepts a certificate of another host") { $0 || !$1 }
-        settle("allow_untrusted_root", \.allowsUntrustedRoot, "it trusts any root") { !$0 || $1 }
-        settle("allow_expired", \.allowsExpired, "it accepts expired certificates") { !$0 || $1 }
-        settle("until", \.until, "it weakens the policy") { _, _ in false }
+        settle("anchors", \.anchors, "only your own settings may name trusted certificates") { _, _ in false }
+        settle("validate_host", \.validatesHost, "the policy accepts a certificate of another host") { $0 || !$1 }
+        settle("allow_untrusted_root", \.allowsUntrustedRoot, "the policy trusts any root certificate") { !$0 || $1 }
+        settle("allow_expired", \.allowsExpired, "the policy accepts expired certificates") { !$0 || $1 }
+        settle("until", \.until, "`until` belongs to a weaker policy, and a project may not weaken your policy") { _, _ in false }
         settle("pins", \.pins, "your settings pin this host") { _, base in base == nil }
         settle("minimum_tls", \.minimumTLSVersion, "your settings require a newer TLS version") { $0 == .tls13 || $1 == .tls12 }
-        settle("minimum_key_sizes", \.minimumKeySizes, "it accepts shorter keys") {
+        settle("minimum_key_sizes", \.minimumKeySizes, "the policy accepts shorter keys") {
             $0.rsa >= $1.rsa && $0.ellipticCurve >= $1.ellipticCurve
         }
-        settle("refuse_digests", \.refusedDigests, "it accepts more digests") { $0.isSuperset(of: $1) }
+        settle("refuse_digests", \.refusedDigests, "the policy accepts more signature digests") { $0.isSuperset(of: $1) }
         settle("crl_files", \.listFiles, "your settings already set `crl_files`") { _, base in base.isEmpty }
         settle("crl", \.listCheck, "`crl` is less strict than in your settings") { $0.rawValue >= $1.rawValue }
         settle("ocsp", \.stapleCheck, "`ocsp` is less strict than in your settings") { $0.rawValue >= $1.rawValue }
@@ -75,12 +75,13 @@ enum StricterTrust {
             case "tls.connect.encrypted_hello": proposed.encryptedHello == .deny || base.encryptedHello == .allow
             // Without HTTP/2, a client that offers nothing else may get a tunnel, whose requests no rule sees.
             case "tls.connect.http2": proposed.http2 == .auto || base.http2 == .off
+            case "tls.connect.alt_svc": proposed.altSvc == .remove || base.altSvc == .keep
             case "tls.connect.other_protocols": proposed.otherProtocols == .deny || base.otherProtocols == .tunnel
             case "tls.connect.verdict_ttl": proposed.verdictTTL <= base.verdictTTL
             case "tls.connect.refusals_kept": proposed.refusalsKept <= base.refusalsKept
             case "tls.connect.never_intercept": Set(proposed.neverIntercept).isSubset(of: base.neverIntercept)
             default: false
             }
-        return isStricter ? nil : "it is less strict than your settings"
+        return isStricter ? nil : "the value is less strict than your settings"
     }
 }

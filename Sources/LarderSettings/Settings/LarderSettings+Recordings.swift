@@ -23,7 +23,7 @@ extension LarderSettings {
         /// The file with the project's key.
         package var key: String?
 
-        /// The entry of `layers` that stands for the store.
+        /// The entry of `layers` that means the store.
         package static let storeLayer = "cache"
 
         /// The maximum number of files.

@@ -9,11 +9,12 @@ import ProxyPolicy
 /// setting.
 package struct LarderSettings: Equatable, Sendable {
     package var listen = ListenAddress.defaults
-    /// The content of the files named in `tls:`, in the order of `listen`; `nil` for plain HTTP. Empty if the files were not read.
+    /// The content of the files named in `tls:`, in the order of `listen`. An element is `nil` for plain HTTP. Empty if the files were not
+    /// read.
     package var loadedListeners = LoadedListeners()
     package var mode = Mode.live
     package var store = Store()
-    /// `nil`: one per core, at most four.
+    /// The number of loops; `nil` for one per core, at most four.
     package var loops: Int?
     package var log = Log()
     package var limits = Limits()
@@ -30,6 +31,7 @@ package struct LarderSettings: Equatable, Sendable {
     package var hostMismatch = HostMismatch.ignore
     package var recordings = Recordings()
     package var admin = Admin()
+    package var metrics = Metrics()
     package var traces = Traces()
     package var rules = Rules()
     package var tests = Tests()
@@ -53,7 +55,7 @@ extension LarderSettings {
         )
     }
 
-    /// Larder looks for recorded responses, because of the mode or of a rule's mode.
+    /// Whether Larder looks for recorded responses, because of the mode or of a rule's mode.
     package var replays: Bool { mode == .replay || mode == .recordMissing || rules.compiled.modes.contains(where: \.replays) }
 
     /// How Larder uses forwarded exchanges for recordings; `nil` if it does not.
@@ -66,7 +68,8 @@ extension LarderSettings {
         }
     }
 
-    /// Exchanges are recorded, recorded if they changed, or only compared.
+    /// How forwarded exchanges are used: `record` records all, `refresh` those that changed, and `compare` only compares them with
+    /// recordings.
     package enum RecordingPurpose: Sendable { case record, refresh, compare }
 
     package struct Store: Equatable, Sendable {
@@ -96,7 +99,7 @@ extension LarderSettings {
     package enum LogLevel: String, CaseIterable, Sendable { case trace, debug, info, notice, warning, error, critical }
 
     package struct AccessLog: Equatable, Sendable {
-        /// `-` means standard output.
+        /// The path of the log; `-` means standard output.
         package var path = "-"
         package var format = AccessLogFormat.ndjson
         package var includesQuery = false
@@ -108,9 +111,9 @@ extension LarderSettings {
         package var requestLineLength: UInt64 = 16 << 10
         package var headLength: UInt64 = 64 << 10
         package var fieldCount = 100
-        /// `nil`: no limit but the origin's.
+        /// The longest request body; with `nil`, only the origin's limit applies.
         package var requestBodyLength: UInt64?
-        /// For all bodies that are being checked, together.
+        /// The limit on the memory of all bodies that are being checked, together.
         package var checkedBytes: UInt64 = 64 << 20
         package var http2 = HTTP2()
     }
@@ -118,7 +121,7 @@ extension LarderSettings {
     package struct HTTP2: Equatable, Sendable {
         package var streams = 100
         package var resets = 200
-        package var streamWindow: UInt64 = 256 << 10
+        package var streamWindow: UInt64 = 64 << 10
         package var connectionWindow: UInt64 = 1 << 20
     }
 
@@ -126,7 +129,7 @@ extension LarderSettings {
         package var connect = Duration.seconds(10)
         package var firstByte = Duration.seconds(60)
         package var idle = Duration.seconds(60)
-        /// `nil`: an exchange may last as long as bytes keep arriving.
+        /// The time limit for a whole exchange; with `nil`, it may last as long as bytes keep arriving.
         package var total: Duration?
         package var clientHandshake = Duration.seconds(10)
         package var clientHead = Duration.seconds(30)
@@ -139,6 +142,8 @@ extension LarderSettings {
     package struct Upstream: Equatable, Sendable {
         /// An upstream HTTP proxy, `http://[user:password@]host:port`. `nil`: direct connections to the origins.
         package var proxy: String?
+        /// Whether origins are offered HTTP/2.
+        package var http2 = TrustSettings.HTTP2Offer.auto
         package var connectionsPerOrigin = 64
         package var connections = 1024
         package var queueWait = Duration.seconds(10)
@@ -156,7 +161,7 @@ extension LarderSettings {
     package struct Egress: Equatable, Sendable {
         /// What happens to requests that no rule allows.
         package var `default` = EgressDefault.allow
-        /// The denied client gets the rule that would allow its request.
+        /// Whether the client of a denied request gets a rule that would allow the request.
         package var suggests = true
         /// Whether denials apply, or are only reported.
         package var enforcement = Enforcement.deny
@@ -164,21 +169,21 @@ extension LarderSettings {
         /// Whether a denied request may get a recorded or stored response.
         package var stored = DeniedUse.deny
 
-        /// Whether addresses that are not public are denied; unless it is set, they are where requests without a rule are.
+        /// Whether addresses that are not public are denied. If `egress.addresses.private` is not set, `egress.default` decides.
         package var deniesPrivateAddresses: Bool { (addresses.private ?? (`default` == .deny ? .deny : .allow)) == .deny }
     }
 
     /// The addresses that Larder connects to: `allow` comes before `deny`, and `deny` before `private`.
     package struct Addresses: Equatable, Sendable {
-        /// Link-local and metadata addresses (T03).
+        /// By default, link-local and metadata addresses are denied (T03).
         package var deny = AddressRange.metadataServices
-        /// `nil`: as `egress.default`.
+        /// Whether addresses that are not public are allowed; with `nil`, `egress.default` decides.
         package var `private`: EgressDefault?
         package var allow: [AllowedAddress] = []
     }
 
     package struct Clients: Equatable, Sendable {
-        /// Empty, and without passwords: only clients on this machine (T01, T02).
+        /// If this is empty and there are no passwords, Larder serves only clients on this machine (T01, T02).
         package var allow: [AddressRange] = []
         /// The file with names and passwords.
         package var passwords: String?
@@ -186,7 +191,7 @@ extension LarderSettings {
         package var purge: [AddressRange] = []
         /// The name by which rules know the clients; `nil` for none.
         package var run: String?
-        /// `nil` if no file is set, or if it was not read.
+        /// The content of the password file; `nil` if no file is set, or if the file was not read.
         package var loadedPasswords: PasswordFile?
 
         package static func == (left: Clients, right: Clients) -> Bool {
@@ -210,6 +215,11 @@ extension LarderSettings {
         package var socket = AdminSocketPlace.auto
     }
 
+    package struct Metrics: Equatable, Sendable {
+        /// The address that serves metrics; `nil` for none. The admin socket always serves them.
+        package var listen: ListenAddress?
+    }
+
     package struct Traces: Equatable, Sendable {
         /// The number kept per loop; 0 keeps none.
         package var count = 10_000
@@ -217,7 +227,7 @@ extension LarderSettings {
 
     /// The place of the admin socket.
     package enum AdminSocketPlace: Equatable, Sendable {
-        /// In the user's runtime folder, see `AdminSocketPath`.
+        /// The socket is in the user's runtime folder; see `AdminSocketPath`.
         case auto
         case path(String)
         case off

@@ -4,7 +4,7 @@ import HTTPMessage
 package struct ListenAddress: Equatable, Sendable, CustomStringConvertible {
     package let address: IPAddress
     package let port: UInt16
-    /// `nil`: plain HTTP.
+    /// The TLS settings; `nil` for plain HTTP.
     package var tls: ListenerTerms?
 
     /// Parses `127.0.0.1:3180`, `[::1]:3180` or `localhost:3180`; any other text gives `nil`. `localhost` is 127.0.0.1: one spelling, one

@@ -4,9 +4,9 @@ import TextCoding
 /// The TLS settings of one listener: `tls:` of an entry of `listen`.
 package struct ListenerTerms: Equatable, Sendable {
     enum Certificate: Equatable, Sendable {
-        /// Issued by the CA of `tls.authority`, for the listener's address and these names.
+        /// The CA of `tls.authority` issues the certificate, for the listener's address and these names.
         case authority(names: [String])
-        /// PEM files, by path.
+        /// The paths of PEM files.
         case files(certificate: String, key: String)
     }
 
@@ -41,7 +41,7 @@ package struct ListenerTerms: Equatable, Sendable {
         }
         if let names = mapping["names"] { names.report("the names are in the certificate itself; remove `names`", to: &problems) }
         guard let key = path("key") else {
-            if mapping["key"] == nil { cursor.report("expected `key` beside `certificate`", to: &problems) }
+            if mapping["key"] == nil { cursor.report("`certificate` needs `key` too", to: &problems) }
             return nil
         }
         return ListenerTerms(certificate: .files(certificate: certificate, key: key), clients: clients)

@@ -4,7 +4,7 @@ import ProxyPolicy
 /// Reads a settings file together with the files of rules that its `include` lists, and replaces the variables in the matches of all their
 /// rules. The result has neither `include` nor `variables`.
 struct RuleFiles {
-    /// The most files that one file may include, directly and by others, and how deep.
+    /// The most files that one file may include, directly or through other files, and the greatest depth of such includes.
     static let countLimit = 64, depthLimit = 8
 
     /// The settings, with all rules in one list: those of included files come first.
@@ -12,6 +12,8 @@ struct RuleFiles {
     /// The included files, by the numbers in `SettingsPlace.file`, which begin at 1.
     private(set) var names: [String] = []
     private(set) var problems: [LocatedProblem] = []
+    /// The included files that have no rules and include no file, as a file that was emptied.
+    private(set) var emptyNames: [String] = []
     /// The files that are read, to find those that are included twice.
     private var seen: Set<String> = []
     private var variables = RuleVariables()
@@ -94,6 +96,7 @@ struct RuleFiles {
             }
             return
         }
+        if SettingsLoss.isEmpty(node) { return emptyNames.append(path) }
         let keys = ["rules"] + Self.keys
         guard SettingsCursor(node).mapping(of: keys, problems: &problems) != nil, case .mapping(let entries) = node.value else {
             return
@@ -101,6 +104,8 @@ struct RuleFiles {
         let rest = read(entries, in: Self.folder(of: path), depth: depth + 1, problems: &problems)
         guard let own = rest.first(where: { $0.key == "rules" }).map({ SettingsCursor($0.value, path: "rules") }), !own.isNull
         else {
+            let includes = entries.contains { $0.key == "include" && !SettingsCursor($0.value).isNull }
+            if !includes { emptyNames.append(path) }
             return
         }
         rules += (own.list(problems: &problems) ?? []).map(\.node)

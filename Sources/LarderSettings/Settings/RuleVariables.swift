@@ -1,9 +1,9 @@
 import ProxyPolicy
 import TextCoding
 
-/// The `variables` of a settings file: `$(name)` in the match of a rule stands for a value, or for a list of values.
+/// The `variables` of a settings file: `$(name)` in the match of a rule is replaced by a value, or by a list of values.
 struct RuleVariables {
-    /// The most values in all matches after the variables are replaced, and the most bytes of one.
+    /// The most values in all matches after the variables are replaced, and the most bytes of one value.
     static let valueLimit = 200_000, lengthLimit = 8192
 
     private var values: [String: SettingsNode] = [:]
@@ -76,7 +76,7 @@ struct RuleVariables {
         }
     }
 
-    /// The values that the text stands for, at its place.
+    /// The values that result from a text after its variables are replaced. They keep the place of the text, for messages.
     private mutating func expand(
         _ scalar: SettingsScalar, _ cursor: SettingsCursor, problems: inout SettingsProblems
     ) -> [SettingsNode] {
@@ -123,7 +123,7 @@ struct RuleVariables {
         if case .sequence(let items) = value.value { nodes = items } else { nodes = [value] }
         valuesLeft -= nodes.count
         guard valuesLeft >= 0 else {
-            cursor.report("all uses of variables together have more than \(Self.valueLimit) values", to: &problems)
+            cursor.report("the variables expand to more than \(Self.valueLimit) values in total", to: &problems)
             return [cursor.node]
         }
         return nodes.map { SettingsNode($0.value, at: cursor.node.place) }

@@ -35,7 +35,7 @@ package enum SettingsConsistency {
         return problems
     }
 
-    /// What the mode requires but no setting provides.
+    /// The problem if the mode needs another setting that is not set.
     package static func modeProblem(in settings: LarderSettings) -> String? {
         let recordings = settings.recordings
         let modes = settings.rules.compiled.modes

@@ -24,7 +24,7 @@ package enum SettingsDocumentation {
         ])
     }
 
-    /// What only a settings file can have (`RuleFiles`).
+    /// The keys that only a settings file can have (`RuleFiles`).
     private static var ofFilesOnly: [(String, JSONText)] {
         let values = ValueForm<[String]>.list(of: .path).schema
         let value = JSONText.object([("type", .array([.string("string"), .string("number"), .string("boolean")]))])
@@ -45,7 +45,8 @@ package enum SettingsDocumentation {
                     (
                         "description",
                         .string(
-                            "Variables: each is a value or a list of values. `$(name)` in a rule's match stands for its value.")
+                            "Variables: each is a value or a list of values. Larder replaces `$(name)` in a rule's match with the value."
+                        )
                     ),
                     ("type", .string("object")), ("additionalProperties", variable),
                 ])
@@ -120,7 +121,7 @@ package enum SettingsDocumentation {
 
         ## Removed settings
 
-        These bounds are fixed. Larder reads their names for one version, ignores the values, and warns of each.
+        The values of these settings are fixed. Larder reads the names for one version, ignores the values, and warns of each.
 
         | Setting | Fixed value | Since |
         | --- | --- | --- |

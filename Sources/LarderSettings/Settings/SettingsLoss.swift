@@ -13,7 +13,7 @@ package enum SettingsLoss {
         }
     }
 
-    /// Reports what in a file sets nothing: the file itself, or keys without a value.
+    /// Reports a file that is empty, or the keys in it that have no value.
     static func remarks(on root: SettingsNode, in file: String) -> [String] {
         if isEmpty(root) { return ["\(file) is empty: it sets nothing"] }
         var remarks: [String] = []
@@ -36,10 +36,10 @@ package enum SettingsLoss {
         }
     }
 
-    /// Why a reload does not activate the settings that were read.
+    /// The reasons why a reload does not activate its settings: a file is empty or missing, or all rules, passwords or pins are lost.
     /// - Parameters:
-    ///   - former: the active settings; `formerFile` is the file that they were read from, `formerEmpty` the files that set nothing.
-    ///   - next: the result of the reload, and its `settings`.
+    ///   - former: the active settings. `formerFile` is the file they were read from. `formerEmpty` lists the files that set nothing.
+    ///   - next: the result of the reload. `settings` are the settings in it.
     package static func reasons(
         from former: LarderSettings, file formerFile: String?, empty formerEmpty: [String], to settings: LarderSettings,
         _ next: SettingsSources.Loaded

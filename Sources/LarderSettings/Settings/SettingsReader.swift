@@ -8,7 +8,7 @@ package struct SettingsLayer: Sendable {
     package internal(set) var root: SettingsNode
     /// The folder for relative paths in the layer.
     let folder: String
-    /// The files that it includes (`RuleFiles.names`).
+    /// The files that this source includes (`RuleFiles.names`).
     var includedFiles: [String] = []
     /// How much of the layer is used.
     var use = Use.own
@@ -83,7 +83,7 @@ package enum SettingsReader {
             }
             located += problems.all.map { LocatedProblem(source: layer.source(of: $0.place), problem: $0) }
         }
-        // Invalid values would be compared as defaults here, with misleading messages.
+        // This check would see defaults in place of invalid values, and its messages would be misleading.
         if located.isEmpty { located = SettingsConsistency.problems(in: settings, origins: origins) }
         if located.isEmpty, let trustFiles {
             located = TrustLoading.load(
@@ -106,8 +106,8 @@ package enum SettingsReader {
         return located.isEmpty ? .settings(settings) : .problems(located)
     }
 
-    /// Merges a project's settings as far as they are permitted. The project's rules come before the user's: the user's rules override
-    /// them, and the user's denials still apply.
+    /// Merges a project's settings as far as they are permitted. In the list of rules, the project's rules precede the user's: the user's
+    /// rules override them, and the user's denials still apply.
     private static func settle(
         _ layer: SettingsLayer, _ settings: inout LarderSettings, over former: LarderSettings, _ origins: inout [String: Origin],
         _ formerOrigins: [String: Origin], trustFiles: TrustFiles?, problems: inout SettingsProblems
@@ -121,7 +121,7 @@ package enum SettingsReader {
         guard let origin = origins["rules"], origin.layer == layer.name else { return }
         let rules = settings.rules.compiled.rules + former.rules.compiled.rules
         guard rules.count <= PolicyLimits.rules else {
-            problems.add("more than \(PolicyLimits.rules) rules, together with your own", path: "rules", at: origin.place)
+            problems.add("more than \(PolicyLimits.rules) rules, including your own", path: "rules", at: origin.place)
             return
         }
         func items(_ node: SettingsNode?) -> [SettingsNode] { if case .sequence(let nodes)? = node?.value { nodes } else { [] } }
@@ -146,7 +146,8 @@ package enum SettingsReader {
         let layer: String
         var folder = "."
         let place: SettingsPlace
-        /// For the rules of a project: the source of the user's rules, which follow them, and the number of the first of these.
+        /// For a project's rules, which precede the user's rules: the source of the user's rules, and the number of the first of the user's
+        /// rules.
         var following: (layer: String, after: Int)?
 
         /// The path of a file that the setting names.
@@ -162,7 +163,7 @@ package enum SettingsReader {
             of: names, suggestion: { SettingsSchema.suggestion(for: $0, among: names) }, problems: &problems)
         guard let mapping else { return }
         for name in names {
-            // A key without a value counts as absent.
+            // A key without a value is treated as absent.
             guard let value = mapping[name], !value.isNull else { continue }
             let full = group.isEmpty ? name : "\(group).\(name)"
             if let setting = SettingsSchema.byName[full] {

@@ -12,9 +12,9 @@ package enum SettingsSchema {
 
         Setting(
             "mode", \.mode, .word(), reloadable: true,
-            "Which requests Larder forwards. `live`: those that no stored response can answer. `offline`: none; stored "
-                + "responses are served at any age, and other requests get 504. `auto`: `offline` while this machine has no "
-                + "network, else `live`. `replay`: none; recorded responses are served. `record`: forward and record every request. "
+            "Which requests Larder forwards. `live`: requests that Larder cannot serve from the store. `offline`: no request; "
+                + "stored responses are served at any age, and other requests get 504. `auto`: `offline` while this machine has no "
+                + "network, else `live`. `replay`: no request; recorded responses are served. `record`: forward and record every request. "
                 + "`record_missing`: serve recorded responses; forward and record other requests. `refresh`: forward every request, "
                 + "and re-record responses that changed. `diff`: forward every request, and compare the response with the recorded "
                 + "one. A rule can set another mode for the requests that it matches. See [replay-modes.md](replay-modes.md)."
@@ -31,8 +31,7 @@ package enum SettingsSchema {
         Setting("store.memory.low", \.store.memory.marks.low, .size(), "The mark at which eviction from memory stops."),
         Setting(
             "store.memory.max_body", \.store.memory.bodyLengthLimit, .size(),
-            "Longest body that is kept in memory. Larder never keeps a body longer than `store.memory.high` or 64 MiB in "
-                + "memory."),
+            "Longest body that Larder keeps in memory. Larder limits the value to `store.memory.high` and to 64 MiB."),
         Setting(
             "store.disk.high", \.store.disk.high, .size(),
             "Disk space for stored responses. Above this mark, Larder evicts the least recently used ones down to "
@@ -77,10 +76,10 @@ package enum SettingsSchema {
             "Maximum number of streams that a client may reset in 10 s. If it resets more, Larder closes the HTTP/2 connection."),
         Setting(
             "limits.http2.stream_window", \.limits.http2.streamWindow, .size(65_535...(1 << 30)), reloadable: true,
-            "Maximum size of request content that waits in Larder, for each HTTP/2 stream."),
+            "Maximum size of request content that Larder buffers for each HTTP/2 stream."),
         Setting(
             "limits.http2.connection_window", \.limits.http2.connectionWindow, .size(65_535...(1 << 30)), reloadable: true,
-            "Maximum size of request content that waits in Larder, for all streams of an HTTP/2 connection together."),
+            "Maximum size of request content in flight to Larder, for all streams of an HTTP/2 connection together."),
 
         Setting(
             "timeouts.connect", \.timeouts.connect, .time(), reloadable: true,
@@ -96,8 +95,8 @@ package enum SettingsSchema {
             "Time for one exchange with an origin, from start to end."),
         Setting(
             "timeouts.client_handshake", \.timeouts.clientHandshake, .time(), reloadable: true,
-            "Time for the TLS handshake with a client: in an intercepted tunnel, from the client's first byte, or on a "
-                + "listener with TLS."
+            "Time for the TLS handshake with a client. In an intercepted tunnel it counts from the client's first byte, and on a "
+                + "listener with TLS from the start of the connection."
         ),
         Setting(
             "timeouts.client_head", \.timeouts.clientHead, .time(), reloadable: true, "Time for a client to send a complete head."
@@ -117,11 +116,16 @@ package enum SettingsSchema {
             reloadable: true,
             "The upstream proxy: an HTTP proxy that Larder sends its requests through."),
         Setting(
+            "upstream.http2", \.upstream.http2, .word(), reloadable: true,
+            "Whether Larder offers HTTP/2 to https origins. If an origin does not choose it, Larder uses HTTP/1.1."),
+        Setting(
             "upstream.connections_per_origin", \.upstream.connectionsPerOrigin, .number(1...65_535),
-            "Maximum number of connections to one origin, for all threads together."),
+            "Maximum number of connections to one origin, for all threads together. For an origin with HTTP/2, the maximum number of "
+                + "requests at the same time is half of `upstream.connections` instead, if that is more."),
         Setting(
             "upstream.connections", \.upstream.connections, .number(1...1_000_000),
-            "Maximum number of connections to all origins together. Tunnels do not count."),
+            "Maximum number of connections to all origins together. In HTTP/2, each request counts as one; tunnels are not included."
+        ),
         Setting(
             "upstream.queue_wait", \.upstream.queueWait, .time(), reloadable: true,
             "How long a request waits for a connection before it gets 503."),
@@ -132,17 +136,17 @@ package enum SettingsSchema {
         Setting("tunnel.ports", \.tunnel.ports, .tunnelPorts, reloadable: true, "The ports that CONNECT may reach."),
         Setting(
             "egress.default", \.egress.default, .word(), reloadable: true,
-            "What happens to requests that no rule allows: `allow` forwards them, `deny` answers 403 and sends nothing."),
+            "What happens to requests that no rule allows: `allow` forwards them; `deny` responds with 403 and forwards nothing."),
         Setting(
             "egress.suggest", \.egress.suggests, .boolean, reloadable: true,
             "Whether the response to a request that no rule allows contains the rule that would allow it."),
         Setting(
             "egress.stored", \.egress.stored, .word(), reloadable: true,
-            "Whether a request that the rules deny may get a recorded or stored response. `deny`: it gets 403. `serve`: it gets the recorded or stored response, and Larder sends nothing."
+            "Whether a request that the rules deny may get a recorded or stored response. `deny`: it gets 403. `serve`: it gets the recorded or stored response, and Larder forwards nothing to the origin."
         ),
         Setting(
             "egress.enforce", \.egress.enforcement, .word(), reloadable: true,
-            "Whether Larder denies the requests that `egress.default` or a rule's `deny` denies. `report`: Larder forwards these requests, and `larder status` lists them. A rule's `enforce` overrides this."
+            "What happens to the requests that `egress.default` or a rule's `deny` denies. `deny`: Larder denies them. `report`: Larder forwards them, and `larder status` lists them. A rule's `enforce` overrides this."
         ),
         Setting(
             "egress.addresses.deny", \.egress.addresses.deny, .list(of: .addressRange), reloadable: true,
@@ -159,8 +163,8 @@ package enum SettingsSchema {
         ),
         Setting(
             "policy.shadow", \.shadow.file, .optional(.path, or: "off", meaning: "nothing is compared"), reloadable: true,
-            "A second settings file. Larder evaluates each request by its `egress` and `rules` too, and reports where the verdicts "
-                + "differ. Larder still acts by its own rules only."),
+            "A second settings file. Larder evaluates each request by the `egress` and `rules` of that file too, and reports where "
+                + "the verdicts differ. Only the active rules decide what happens to a request."),
         Setting(
             "clients.allow", \.clients.allow, .list(of: .addressRange), reloadable: true,
             "Remote clients that may use Larder, if it listens on an address that other machines can reach. Clients on this "
@@ -188,10 +192,11 @@ package enum SettingsSchema {
             "The name of this run. [Rules](policy.md#match) with `run` match it, and `larder run --name` sets it."),
         Setting(
             "cache.set_cookie", \.cache.setCookie, .word(), reloadable: true,
-            "Whether a response that sets a cookie may be stored: if it has an explicit lifetime, or never."),
+            "Whether Larder stores a response that sets a cookie. `explicit`: only if the response has an explicit lifetime. "
+                + "`never`: Larder does not store it."),
         Setting(
             "cache.targeted_cache_control", \.cache.targetedCacheControl, .list(of: .fieldName), reloadable: true,
-            "Response fields that replace `Cache-Control` and `Expires`. The first one that is present counts (RFC 9213)."),
+            "Response fields that replace `Cache-Control` and `Expires`. Larder uses the first field that is present (RFC 9213)."),
         Setting(
             "cache.status_key", \.cache.statusKey, .boolean, reloadable: true,
             "Whether `Cache-Status` contains the cache key."),
@@ -232,16 +237,20 @@ package enum SettingsSchema {
             "Whether Encrypted Client Hello (ECH) is allowed. Browsers send an extension that looks like ECH to every host."),
         Setting(
             "tls.connect.never_intercept", \.tls.connect.neverIntercept, .list(of: .hostPattern), reloadable: true,
-            "Hosts that get a tunnel even if `tls.default` intercepts. Their programs accept only the certificates of their "
-                + "vendor. An entry in `tls.hosts` takes precedence."),
+            "Hosts that get a tunnel even if `tls.default` intercepts, because the programs that use them accept only their "
+                + "vendor's certificates. An entry in `tls.hosts` takes precedence."),
         Setting(
             "tls.connect.http2", \.tls.connect.http2, .word(), reloadable: true,
-            "Whether Larder offers HTTP/2 to clients in intercepted tunnels and on listeners with TLS. Larder forwards their "
-                + "requests by HTTP/1.1."),
+            "Whether Larder offers HTTP/2 to clients in intercepted tunnels and on listeners with TLS."),
+        Setting(
+            "tls.connect.alt_svc", \.tls.connect.altSvc, .word(), reloadable: true,
+            "Whether Larder removes the `Alt-Svc` field from responses of https origins. The field tells clients about HTTP/3, "
+                + "which does not go through a proxy."),
         Setting(
             "tls.connect.other_protocols", \.tls.connect.otherProtocols, .word(), reloadable: true,
-            "How Larder treats a client that offers an intercepted host neither HTTP/1.1 nor, if `tls.connect.http2` is `auto`, "
-                + "HTTP/2. Larder opens a tunnel once it has verified the server, or refuses the connection."),
+            "What Larder does if the ALPN list of a client's ClientHello to an intercepted host has only protocols that Larder does "
+                + "not serve. HTTP/2 is one of them if `tls.connect.http2` is `off`. `tunnel`: Larder verifies the server, then opens "
+                + "a tunnel. `deny`: Larder refuses the tunnel."),
         Setting(
             "tls.connect.refusals_kept", \.tls.connect.refusalsKept, .time(0...86_400_000), reloadable: true,
             "If a client rejects Larder's certificate, Larder tunnels the host for this long. This applies to hosts that only "
@@ -266,7 +275,8 @@ package enum SettingsSchema {
         ),
         Setting(
             "replay.layers", \.recordings.layers, .list(of: .path), reloadable: true,
-            "The snapshots that `mode: replay` serves from. Larder searches them in this order, and uses the first match. "
+            "The snapshots with the recorded responses for `replay`, `record_missing` and `diff` ([modes](replay-modes.md)). Larder "
+                + "searches them in this order, and uses the first match. "
                 + "`cache` as the last entry serves stored responses at any age."),
         Setting(
             "replay.as_of", \.recordings.asOf, .generation, reloadable: true,
@@ -291,12 +301,12 @@ package enum SettingsSchema {
         Setting(
             "replay.expires_after", \.recordings.expiresAfter, .optional(.time(), or: "off", meaning: "any age"),
             reloadable: true,
-            "How old a snapshot may be when it is replayed. The age of its newest generation counts."),
+            "Maximum age of a snapshot that Larder replays, measured from the newest generation of the snapshot."),
         Setting(
             "replay.on_expired", \.recordings.onExpired, .word(), reloadable: true,
             "What happens to a snapshot older than `replay.expires_after`. `warn`: Larder replays it, and warns. `fail`: Larder "
-                + "does not replay it. `refresh`: in `mode: replay`, Larder forwards every request and re-records the snapshot; in "
-                + "other modes, and if a rule replays, it warns."),
+                + "does not replay it. `refresh`: in `mode: replay`, Larder forwards every request and re-records the snapshot. In "
+                + "other modes, and for requests that a rule replays, Larder only warns."),
         Setting(
             "replay.signed_by", \.recordings.signedBy, .list(of: .path), reloadable: true,
             "Files with public keys in PEM. Larder replays only snapshots that were signed with one of these keys. If the list is empty, "
@@ -307,8 +317,9 @@ package enum SettingsSchema {
         ),
         Setting(
             "record.existing", \.recordings.existing, .word(), reloadable: true,
-            "What happens if the file exists. Larder does not start and leaves the file unchanged, appends a generation, or "
-                + "replaces the file once the new one is complete. `resume` continues `FILE.partial`."),
+            "What happens if the file in `record.file` exists. `refuse`: Larder does not start, and leaves the file unchanged. "
+                + "`append`: it appends a generation. `overwrite`: it replaces the file when the new one is complete. `resume`: it "
+                + "continues `FILE.partial`."),
         Setting(
             "record.match", \.recordings.match,
             .optional(
@@ -322,7 +333,8 @@ package enum SettingsSchema {
             "Whether to record responses that a shared cache may not store (`no-store`, `private`)."),
         Setting(
             "record.unscanned", \.recordings.unscanned, .word(), reloadable: true,
-            "What happens to bodies that cannot be searched for secrets. `auto` refuses JSON and forms, and keeps others."),
+            "Whether Larder records bodies that it cannot search for secrets. `keep`: it records them unchanged. `refuse`: it does "
+                + "not record the exchange, and reports an error. `auto`: like `refuse` for JSON and forms, else like `keep`."),
         Setting(
             "recordings.key", \.recordings.key,
             .optional(
@@ -335,6 +347,10 @@ package enum SettingsSchema {
             "admin.socket", \.admin.socket, .adminSocket,
             "The Unix socket through which `larder status` and similar commands reach a running Larder. Only its owner can "
                 + "use it."),
+        Setting(
+            "metrics.listen", \.metrics.listen,
+            .optional(.plainAddress, or: "off", meaning: "Larder serves these paths only on the admin socket"),
+            "The address at which Larder serves `/metrics`, `/livez` and `/readyz` for monitoring, to anyone who can reach it."),
         Setting(
             "traces.count", \.traces.count, .number(0...1_000_000),
             "Number of recent requests for which each thread keeps its decisions, for `larder explain --id`."),

@@ -5,7 +5,7 @@ import TextCoding
 
 /// The sources of settings, in ascending precedence: file, policy, environment, flags (`--set`, then dedicated flags).
 package struct SettingsSources: Sendable {
-    /// `-c`: must exist. `nil`: the first usual file that exists, or none.
+    /// The file of `-c`, which must exist. `nil`: the first default file that exists, if any.
     var file: String?
     /// `--policy`: a second file, whose settings override the first one's.
     var policy: String?
@@ -16,9 +16,9 @@ package struct SettingsSources: Sendable {
     /// Values of dedicated flags (`--listen`, `--store`): the flag, the setting, its value.
     var flags: [(flag: String, name: String, value: SettingsNode)]
     package var environment: [String: String]
-    /// `nil`: the files that `tls:` names are not read. Commands that do not serve need none of them.
+    /// Reads the files that `tls:` names. With `nil` these files are not read; a command that does not serve need not read them.
     package var trustFiles: TrustFiles?
-    /// Whether settings whose `tests` fail are rejected: by what serves, and by what checks settings.
+    /// Whether settings whose `tests` fail are rejected: true for `larder serve`, and for commands that check settings.
     package var runsTests = false
 
     package init(
@@ -68,7 +68,8 @@ package struct SettingsSources: Sendable {
             layer.includedFiles = files.names
             layers.append(layer)
             if SettingsLoss.isEmpty(files.root) { emptyFiles.append(path) }
-            remarks += SettingsLoss.remarks(on: files.root, in: path)
+            emptyFiles += files.emptyNames
+            remarks += SettingsLoss.remarks(on: files.root, in: path) + files.emptyNames.map { "\($0) has no rules" }
         }
         if let path { add(fileAt: path) }
         if let project {
@@ -91,8 +92,8 @@ package struct SettingsSources: Sendable {
         }
         for (name, text) in environment.sorted(by: { $0.key < $1.key }) where name.hasPrefix("LARDER_") {
             guard let known = Self.names.first(where: { Setting.environmentName(of: $0) == name }) else {
-                // Not an error: an orchestrator may set LARDER_PORT_3180_TCP for a service named larder. The names are compared without the
-                // prefix, which would make every name look near.
+                // Not an error: an orchestrator may set LARDER_PORT_3180_TCP for a service named larder. The names are compared without
+                // their common prefix, with which all names would look similar.
                 let nearest = NearestName.of(
                     String(name.dropFirst(7)), among: SettingsSchema.settings.map { String($0.environmentName.dropFirst(7)) })
                 if let nearest { warnings.append("\(printable(name)) is not a setting; did you mean LARDER_\(nearest)?") }
@@ -123,11 +124,12 @@ package struct SettingsSources: Sendable {
             }
         }
 
-        // Reports both kinds of problems: a broken --set must not hide a wrong key in the file.
+        // Problems of the sources and of the settings are reported together: a broken `--set` must not hide a wrong key in the file.
         var outcome = SettingsReader.read(layers, trustFiles: trustFiles)
         // The user's decision must cover the content that was read, including files that the settings name.
         if let project, let digest, !project.isUnchanged(since: digest) {
-            let problems = ProjectSettings.problem("this project's files changed while Larder read them; it uses none of them")
+            let problems = ProjectSettings.problem(
+                "this project's files changed while Larder read them, so Larder uses none of them")
             unreadable += problems.all.map { LocatedProblem(source: project.folder.policy, problem: $0) }
         }
         if runsTests, unreadable.isEmpty, case .settings(let settings) = outcome {

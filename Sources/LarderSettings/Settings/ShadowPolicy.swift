@@ -2,9 +2,9 @@ import ProxyPolicy
 
 /// A policy whose verdicts Larder compares with those of the active one: the setting `policy.shadow`.
 package struct ShadowPolicy: Equatable, Sendable {
-    /// A settings file, of which `egress` and `rules` count.
+    /// A settings file. Only its `egress` and `rules` are used.
     package var file: String?
-    /// `nil` if no file is set, or if it was not read.
+    /// The rules of the file; `nil` if no file is set, or if the file was not read.
     package var loaded: PolicyRuleSet?
 
     package static func == (left: ShadowPolicy, right: ShadowPolicy) -> Bool { left.file == right.file }

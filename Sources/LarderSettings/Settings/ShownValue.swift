@@ -21,7 +21,7 @@ package indirect enum ShownValue: Equatable, Sendable {
 }
 
 extension ShownValue {
-    /// The value as written.
+    /// The value as it is written in the settings.
     package init(_ node: SettingsNode) {
         switch node.value {
         case .scalar(let scalar): self.init(scalar)

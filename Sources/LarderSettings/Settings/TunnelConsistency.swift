@@ -3,26 +3,26 @@ import PolicyTools
 import ProxyPolicy
 import UpstreamTransport
 
-/// Checks rules that look at requests, by path or method, against tunnels, in which Larder sees no request.
+/// Finds rules that look at requests, by path or method, of hosts whose CONNECT opens a tunnel: Larder sees no request in it.
 ///
-/// Under `egress.default: deny` a host whose rules all look at requests has to be intercepted: otherwise its CONNECT gets 403. Where the
-/// rules contradict less, there is a warning.
+/// Under `egress.default: deny`, Larder must intercept a host whose rules all look at requests. Otherwise it would deny the host's CONNECT
+/// with 403, so the settings have a problem. A lesser contradiction is a warning.
 struct TunnelConsistency {
     private let settings: LarderSettings
     private let connect: ConnectPolicy
     private let origin: SettingsReader.Origin
     private var found: [String: PolicyRule?] = [:]
-    /// The hosts that rules let be tunnelled.
+    /// The hosts to which rules allow tunnels.
     private let tunnelled: [HostPattern]
     private var comparisonsLeft = Self.comparisonLimit
     private(set) var problems: [LocatedProblem] = []
     private(set) var warnings: [String] = []
 
-    /// At most so many problems and warnings are reported.
+    /// The most problems and warnings that are reported, together.
     private static let limit = 20
     /// The most hosts of tunnels that are compared with those of rules that deny.
     private static let comparisonLimit = 100_000
-    /// A label for a host below a pattern, which no settings name.
+    /// Stands for any label of a host below a pattern. No settings contain it.
     private static let anyLabel = "any-host"
 
     /// - Parameters:
@@ -69,7 +69,7 @@ struct TunnelConsistency {
             guard rule.condition.schemes == [.https] else { return false }
             warnings.append(
                 "\(LocatedProblem.position(of: place, in: layer)): the rule `\(rule.name)` looks at https requests, but Larder does "
-                    + "not intercept \(name), so it does not see them")
+                    + "not intercept \(name), so Larder does not see these requests")
             return true
         }
         guard rule.allows || rule.denies(under: settings.policy.egress) else { return false }
@@ -85,8 +85,8 @@ struct TunnelConsistency {
             LocatedProblem(
                 source: layer,
                 problem: SettingsProblem(
-                    "the rule `\(rule.name)` looks at requests, but Larder does not intercept \(name), so it would refuse the host's tunnels; "
-                        + "write `\(entry)`, or remove path, method and query, or write `scheme: http` if the rule is for http only",
+                    "the rule `\(rule.name)` looks at requests, but Larder does not intercept \(name), so it would refuse the host's tunnels. "
+                        + "Write `\(entry)`; or remove path, method and query; or, for http only, write `scheme: http`",
                     path: "rules[\(number)].match", at: place)))
         return true
     }
@@ -103,12 +103,12 @@ struct TunnelConsistency {
     /// Whether a rule denies the CONNECT itself.
     private func isDenied(_ tunnel: TunnelOfHost) -> Bool {
         let host = tunnel.kind == .ipv6 ? "[\(tunnel.host)]" : tunnel.host
-        // It cannot fail: the host is that of a rule.
+        // The request is always valid, because the host is from a rule.
         guard let request = try? PolicyRequest("CONNECT", "\(host):\(tunnel.port)") else { return false }
         return PolicyDecision(request, under: settings.policy).word == .deniedByRule
     }
 
-    /// The hosts that rules let be tunnelled, and that one of these patterns includes.
+    /// The hosts to which rules allow tunnels and that one of these patterns includes.
     private mutating func tunnelledHosts(within patterns: [HostPattern]) -> [HostPattern] {
         var hosts: [HostPattern] = []
         for pattern in patterns {
@@ -122,8 +122,8 @@ struct TunnelConsistency {
         return hosts
     }
 
-    /// The ports to which clients may open tunnels, one for each range, that the condition can match https requests at. Port 80 is for
-    /// plain HTTP, which Larder sees.
+    /// The ports at which the condition may match https requests and to which clients may open tunnels: one port for each range. Port 80 is
+    /// for plain HTTP, which Larder sees.
     private func securePorts(of condition: RuleCondition) -> [UInt16] {
         let ports: [UInt16]
         switch settings.tunnel.ports {
@@ -175,7 +175,7 @@ extension RuleCondition {
 }
 
 extension HostPattern {
-    /// Whether it matches every host of the other pattern.
+    /// Whether this pattern matches every host that the other pattern matches.
     fileprivate func includes(_ other: HostPattern) -> Bool {
         switch (self, other) {
         case (.any, _): true

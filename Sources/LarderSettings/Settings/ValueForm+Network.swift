@@ -2,7 +2,7 @@ import HTTPMessage
 import ProxyPolicy
 
 extension ValueForm where Value == ListenAddress {
-    private static let plainAddress = text(
+    static let plainAddress = text(
         "an address and a port, such as 127.0.0.1:3180 or [::1]:0",
         schema: .pattern(#"^(\[[0-9a-fA-F:.]+\]|[0-9.]+|localhost):[0-9]{1,5}$"#),
         parse: { ListenAddress($0) }, show: { .text($0.description) })

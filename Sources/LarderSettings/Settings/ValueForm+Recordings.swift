@@ -12,7 +12,7 @@ extension ValueForm where Value == LarderSettings.Moment {
             if text == "newest" { return .newest }
             if let number = UInt32(text) { return .generation(number) }
             if let day = CalendarDay(text) { return .time(day.lastMillisecond) }
-            guard let date = try? Date(text, strategy: .iso8601) else { return nil }  // not a valid time
+            guard let date = try? Date(text, strategy: .iso8601) else { return nil }  // the text is not a valid time
             return .time(Timestamp(milliseconds: Int64(date.timeIntervalSince1970 * 1000)))
         },
         show: { moment in

@@ -95,8 +95,8 @@ extension ValueForm where Value == Duration {
 }
 
 extension ValueForm where Value: CaseIterable & RawRepresentable, Value.RawValue == String {
-    /// One of an enumeration's words; a near miss gets a suggestion.
-    /// - Parameter other: a word that the caller reads, for the message.
+    /// One of an enumeration's words. The error for a misspelled word suggests the nearest one.
+    /// - Parameter other: another valid word, which the caller reads; the message lists it too.
     static func word(besides other: String? = nil) -> ValueForm {
         let words = Value.allCases.map(\.rawValue)
         let allowed = words + (other.map { [$0] } ?? [])

@@ -9,7 +9,7 @@ package enum YAMLReader {
     /// The most values in a file, after its aliases are expanded.
     static let nodeLimit = 200_000
     static let depthLimit = 64
-    /// Nested aliases multiply: with this limit, by less than four hundred.
+    /// Nested aliases multiply the size of the values. With this limit, the factor is less than 400.
     static let aliasLimit = 16
 
     /// - Parameter file: as in `SettingsPlace`.
@@ -62,8 +62,8 @@ package enum YAMLReader {
         }
     }
 
-    /// The first `*name` beyond the limit, at places where an alias could start, if the text has any `&name` to refer to. Also counts those
-    /// in comments and in text: the count is an upper bound.
+    /// The place of the first `*name` beyond the limit, if the text has any `&name` to refer to. Every `*` at the start of a word is
+    /// counted, even in a comment or in a text, so the count is an upper bound.
     private static func firstAlias(in text: String, after limit: Int) -> SettingsPlace? {
         var previous: Unicode.Scalar = " "
         var hasAnchor = false
@@ -102,7 +102,8 @@ package enum YAMLReader {
         case .duplicatedKeysInMapping(let keys, let context):
             return single("`\(printable(keys.first ?? ""))` is set twice", place(of: context.mark))
         case .reader(let problem, _, let value, _):
-            // The offset counts grapheme clusters. Reading stops at the first character that is not allowed, so search for that one.
+            // The parser's offset is in grapheme clusters, so it is not used. The parser stops at the first character that is not allowed,
+            // so search for this character.
             let index = text.unicodeScalars.firstIndex { Int($0.value) == Int(value) }
             return single("not YAML: \(problem)", index.map { place(of: $0, in: text) } ?? .none)
         default:
@@ -127,7 +128,7 @@ package enum YAMLReader {
 }
 
 extension Node.Scalar.Style {
-    /// Quoted or a block: the value is text, regardless of its form.
+    /// Whether the scalar is quoted or a block: then the value is text, regardless of its form.
     fileprivate var isQuoted: Bool {
         switch self {
         case .any, .plain: false

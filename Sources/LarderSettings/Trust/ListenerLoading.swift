@@ -8,16 +8,16 @@ import TextCoding
 
 /// The content of the files that a listener's `tls:` names.
 package struct LoadedListener: Sendable {
-    /// `nil`: the listener shows certificates that the CA issues.
+    /// The listener's own certificate; `nil` if the listener sends certificates that the CA issues.
     package let identity: ClientIdentity?
     package let names: [LeafName]
     /// The roots that clients' certificates must chain to; empty: clients need no certificate.
     package let clientRoots: [Certificate]
 }
 
-/// The content for all listeners, in the order of `listen`. It follows from the written settings, so it is ignored in comparisons.
+/// The content for all listeners, in the order of `listen`. Comparisons ignore it, because it is derived from the written settings.
 package struct LoadedListeners: Equatable, Sendable {
-    /// `nil` for plain HTTP; empty if the files were not read.
+    /// An element is `nil` for plain HTTP. The array is empty if the files were not read.
     package var all: [LoadedListener?] = []
 
     package static func == (left: LoadedListeners, right: LoadedListeners) -> Bool { true }

@@ -6,7 +6,7 @@ import UpstreamTransport
 /// The trust settings of `tls:`, loaded: the policies, how CONNECT is handled, and warnings. A reload replaces the value as a whole.
 package struct LoadedTrust: Sendable {
     package let policies: TrustPolicySet
-    /// Our client certificates, for hosts that request one.
+    /// Larder's client certificates, for hosts that request one.
     package let identities: HostTable<ClientIdentity>
     /// The file that secrets of connections are written to.
     package let keyLog: KeyLog?
@@ -41,7 +41,7 @@ package struct LoadedTrust: Sendable {
         self.remarks = remarks
     }
 
-    /// The place of the policy that applies to a host, whether it is for this host alone or for more.
+    /// The place of the policy that applies to a host, even if the policy also covers other hosts.
     package func site(host: String, port: UInt16) -> SettingsLocation {
         var table = HostTable<SettingsLocation>()
         for site in sites {

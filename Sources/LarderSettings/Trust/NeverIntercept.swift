@@ -4,7 +4,7 @@ import ServerTrust
 /// Hosts whose programs accept only their vendors' certificates, according to the vendors: interception would break them.
 enum NeverIntercept {
     static let usual = [
-        // Apple: use of its products on enterprise networks.
+        // Apple's hosts, as listed in "Use Apple products on enterprise networks".
         "*.apple.com", "*.icloud.com", "*.mzstatic.com", "*.push.apple.com",
         // Windows Update and activation.
         "*.delivery.mp.microsoft.com", "*.update.microsoft.com", "*.windowsupdate.com",
@@ -18,7 +18,7 @@ enum NeverIntercept {
 }
 
 extension ValueForm where Value == String {
-    /// A host, or `*.` and a host: everything below it.
+    /// The scope of a host. `*.` before a host means all names below it.
     static let hostPattern = ValueForm.text(
         "a host in ASCII, an address, or `*.` and a host", schema: .object([("type", .string("string"))]),
         parse: { NeverIntercept.scope($0) == nil ? nil : $0 }, show: { .plain($0) })

@@ -49,7 +49,7 @@ extension PinTerms {
         return nil
     }
 
-    /// Has the length of a base64 digest, alone or after a prefix that ends with a slash: unlikely to be a file name.
+    /// Whether the text has the length of a base64 digest, alone or after a prefix that ends with a slash: unlikely to be a file name.
     private static func isMisspelledDigest(_ text: String) -> Bool {
         let digest = text.utf8.suffix(44)
         guard digest.count == 44, digest.last == UInt8(ascii: "=") else { return false }

@@ -8,17 +8,17 @@ package struct PinnedHost: Equatable, Sendable {
     /// A name, or an address without brackets; never with a star.
     package var name: String
     package var breadth = Scope.itself
-    /// `nil` for every port.
+    /// The port that the pins are for; `nil` for every port.
     package var port: UInt16?
     package var live: [SHA256Digest]
     package var backup: [SHA256Digest] = []
     /// The last day on which the pins are enforced.
     package var expires: CalendarDay?
     package var onExpiry = PinSet.Expiry.fails
-    /// Violations are only reported, until `enforcedFrom` if that is set.
+    /// Whether violations are only reported, until `enforcedFrom` if that is set.
     package var isReportOnly = false
     package var enforcedFrom: CalendarDay?
-    /// Certificates are pinned; here they are represented by their keys.
+    /// Whether the settings pin certificates. Here these are represented by their keys.
     package var pinsCertificates = false
 
     package init(
@@ -40,13 +40,13 @@ package struct PinnedHost: Equatable, Sendable {
 
     package var pins: [SHA256Digest] { live + backup }
 
-    /// For people, in the form of the settings.
+    /// The host as text for people, in the form of the settings.
     package var title: String {
         let host = name.contains(":") && port != nil ? "[\(name)]" : name
         return (breadth == .itself ? host : "*.\(host)") + (port.map { ":\($0)" } ?? "")
     }
 
-    /// `nil` if it is not a valid host.
+    /// The scope of these pins; `nil` if the name is not a valid host.
     package var scope: HostScope? {
         HostScope(host: breadth == .itself ? name : "*.\(name)", labels: breadth == .oneLabelBelow ? .one : .all, port: port)
     }
@@ -62,7 +62,7 @@ package struct PinnedHost: Equatable, Sendable {
 
     package func isExpired(at now: POSIXTime) -> Bool { expires.map { now > $0.lastSecond } ?? false }
 
-    /// Splits a host with everything below it into two entries.
+    /// Splits an entry for a host and all names below it into two entries: one for the host, one for the names below.
     package var parts: [PinnedHost] {
         guard breadth == .itselfAndBelow else { return [self] }
         var parts = [self, self]

@@ -4,11 +4,11 @@ import ServerTrust
 
 /// The place where a policy is written, and its text.
 package struct SettingsLocation: Sendable {
-    /// `nil` for the default policy.
+    /// The host or pattern, and its policy; `nil` for the default policy.
     package let entry: TrustEntry?
     package let terms: TrustTerms
     package let origin: SettingsReader.Origin
-    /// It is in a file of `tls.pins_from`, which Larder may write.
+    /// Whether the policy is in a file of `tls.pins_from`. Larder may write these files.
     package let isIncluded: Bool
 
     /// The file, or the name of another source.

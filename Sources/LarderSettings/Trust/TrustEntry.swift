@@ -35,7 +35,7 @@ package struct TrustEntry: Sendable {
             if !isPattern, terms.labels != nil {
                 terms.report("`labels` is only for a pattern such as `*.\(entry.key)`", at: "labels", to: &problems)
             }
-            // As in rules, a star matches any depth.
+            // By default a star matches any number of labels, as in rules.
             guard let scope = HostScope(host: host, labels: terms.labels ?? .all, port: port) else { return nil }
             return TrustEntry(
                 name: entry.key, host: host, port: port, scope: scope, terms: terms, path: entry.value.path, place: entry.place)

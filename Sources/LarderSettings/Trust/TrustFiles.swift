@@ -47,7 +47,7 @@ package struct TrustFiles: Sendable {
     }
 
     /// - Returns: `nil` if the system has no CA certificates.
-    /// - Throws: if they cannot be read.
+    /// - Throws: if the system's CA certificates cannot be read.
     package func systemAnchors() throws(LocalFile.Unreadable) -> TrustAnchors? {
         guard let path = systemBundles.first(where: { FileManager.default.fileExists(atPath: $0) }) else { return nil }
         let bytes = try LocalFile.bytes(at: path, atMost: Self.bundleLimit)

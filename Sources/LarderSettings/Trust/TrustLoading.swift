@@ -17,7 +17,8 @@ struct TrustLoading {
     private var sites: [SettingsLocation] = []
     private var pinsFolder: String?
     private var ways: [(HostScope, ConnectWay)] = []
-    /// The default policy intercepts, so hosts whose policy does not set `connect` are intercepted too; their pins are still checked.
+    /// Whether the default policy intercepts: if so, hosts whose policy does not set `connect` are intercepted too, and their pins are
+    /// still checked.
     private var interceptsUsually = false
     private var identities = HostTable<ClientIdentity>()
     private var keyLog: KeyLog?
@@ -56,7 +57,7 @@ struct TrustLoading {
         guard loading.located.isEmpty, let fallback else { return loading.located }
         do throws(TrustPolicyFault) {
             var connect = ConnectPolicy(fallback: fallback.way)
-            // On a machine without CA certificates the policies also deny, but not because the settings say so.
+            // The fallback also denies on a machine without CA certificates. Only a `deny` in the settings counts here.
             if case .deny = fallback.policy { connect.deniesUnnamedHosts = fallback.way == .deny }
             for (scope, way) in loading.ways { connect.insert(way, for: scope) }
             for host in settings.connect.neverIntercept { NeverIntercept.scope(host).map { connect.exceptFromInterception($0) } }
@@ -175,14 +176,16 @@ struct TrustLoading {
             // A folder or file that was emptied by mistake would cause its hosts to be trusted without their pins.
             if names.isEmpty, !files.allowsEmptyFolder {
                 throw LocalFile.Unreadable(
-                    reason: "no file in it ends with \(TrustFiles.includedEndings.joined(separator: " or "))")
+                    reason:
+                        "no file in it ends with \(TrustFiles.includedEndings.joined(separator: " or ")); larder pins learn --write writes one"
+                )
             }
             guard names.count <= TrustFiles.includedLimit else {
                 throw LocalFile.Unreadable(reason: "more than \(TrustFiles.includedLimit) files")
             }
             for name in names { addFile("\(folder)/\(name)", folder: folder) }
         } catch {
-            let message = "cannot read the folder \(printable(folder, limit: 4096)): \(error.reason)"
+            let message = "cannot use the folder \(printable(folder, limit: 4096)): \(error.reason)"
             report(message, path: "tls.pins_from", at: origin.place, in: origin)
         }
     }

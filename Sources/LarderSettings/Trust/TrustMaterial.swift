@@ -48,7 +48,7 @@ struct TrustMaterial {
         }
     }
 
-    /// The key of the policy that the fault concerns, and the message.
+    /// The policy's key that is at fault, and the message.
     private static func told(_ fault: TrustPolicyFault) -> (key: String, sentence: String) {
         switch fault {
         case .emptyPins: ("pins", "contains no pin")
@@ -63,7 +63,7 @@ struct TrustMaterial {
         case .untrustedRootWithoutBindingPins:
             (
                 "allow_untrusted_root",
-                "this needs `pins` that are always enforced, or any server could claim to be the host: remove `mode: report_only`, "
+                "`allow_untrusted_root` needs `pins` that are always enforced, or any server could claim to be the host: remove `mode: report_only`, "
                     + "`enforce_from` and `on_expiry: report_only`"
             )
         case .emptyAnchors, .unreadableAnchors: ("anchors", "contains a certificate that cannot be read")
@@ -126,7 +126,7 @@ struct TrustMaterial {
                 file.cursor.report("contains no revocation list in DER or PEM, or a list that cannot be read", to: &problems)
             }
         }
-        // Each of them was parsed just above.
+        // This cannot fail: each list was parsed just above.
         return contents.isEmpty ? nil : try? RevocationLists(contents)
     }
 

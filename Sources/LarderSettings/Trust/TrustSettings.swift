@@ -15,12 +15,12 @@ package struct TrustSettings: Equatable, Sendable {
     package var authority = Authority()
     /// The file that secrets of connections are written to.
     var keyLog: String?
-    /// `nil` if the files were not read.
+    /// The loaded policies; `nil` if the files were not read.
     package var loaded: LoadedTrust?
 
     package init() {}
 
-    /// At least one host, or the default, has a policy that is written in the settings.
+    /// Whether the settings contain a policy for at least one host, or for the default.
     package var hasPolicies: Bool {
         let usual = TrustSettings()
         return fallback.shown != usual.fallback.shown || hosts.shown != usual.hosts.shown || pinsFrom != nil
@@ -61,20 +61,24 @@ extension TrustSettings {
         package var missingName = Permission.allow
         package var encryptedHello = Permission.allow
         var neverIntercept = NeverIntercept.usual
-        package var http2 = HTTP2Offer.off
+        package var http2 = HTTP2Offer.auto
+        package var altSvc = AltSvc.remove
         var otherProtocols = OtherProtocols.tunnel
         var refusalsKept = Duration.zero
     }
 
-    /// Whether clients are offered HTTP/2.
+    /// Whether a peer is offered HTTP/2.
     package enum HTTP2Offer: String, CaseIterable, Sendable { case auto, off }
+
+    /// What happens to the Alt-Svc field of responses.
+    package enum AltSvc: String, CaseIterable, Sendable { case remove, keep }
 
     /// What happens if a client offers no protocol that Larder intercepts.
     enum OtherProtocols: String, CaseIterable, Sendable { case tunnel, deny }
 
     /// The CA whose certificates clients get from intercepted hosts.
     package struct Authority: Equatable, Sendable {
-        /// `nil`: the default folder, where `larder ca init` creates it.
+        /// The folder of the CA; `nil` for the default folder, in which `larder ca init` creates it.
         package var folder: String?
         /// A file whose first line is the key's passphrase.
         package var passphraseFile: String?

@@ -23,7 +23,7 @@ extension TrustTerms {
         readRevocation(mapping, problems: &problems)
         if let value = mapping["connect"] { connect = Self.connect(value, problems: &problems) }
         labels = mapping["labels"]?.word(among: ["one": .one, "all": .all], problems: &problems)
-        // Checks that an invalid value would also break are skipped.
+        // Combinations of keys are checked only if each value is valid.
         if problems.count == problemsBefore { checkTogether(mayWeaken: mayWeaken, problems: &problems) }
     }
 
@@ -50,7 +50,8 @@ extension TrustTerms {
         }
         if isReportOnly == false, enforcedFrom != nil {
             mapping["mode"]?.report(
-                "`mode` must be report_only until the day of `enforce_from`", suggestion: "report_only", to: &problems)
+                "`enforce_from` needs `mode: report_only`: from that day on, Larder enforces the pins", suggestion: "report_only",
+                to: &problems)
         }
         pins?.isReportOnly = isReportOnly ?? false
         pins?.enforcedFrom = enforcedFrom
@@ -104,7 +105,7 @@ extension TrustTerms {
             if !mayWeaken {
                 report("a policy for all hosts cannot be weakened: name the host in tls.hosts", at: key, to: &problems)
             } else if until == nil {
-                report("this weakens the policy: add `until: DATE`", at: key, to: &problems)
+                report("`\(key)` weakens the policy: add `until: DATE`", at: key, to: &problems)
             }
         }
         if until != nil, weaknesses.isEmpty {

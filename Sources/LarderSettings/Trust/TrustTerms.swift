@@ -31,12 +31,12 @@ package struct TrustTerms: Sendable {
     var listCheck = Revocation.Check.off
     var stapleCheck = Revocation.Check.off
     var auditsSignedTimestamps = false
-    /// `nil` if it is not set: the pins determine it.
+    /// How CONNECT is handled; `nil` if this is not set, so that the pins determine it.
     package var connect: ConnectWay?
     /// For a pattern: how many labels its star matches.
     var labels: TrustPolicySet.Entry.Labels?
 
-    /// `nil`: the default policy.
+    /// The policy as written; `nil` for the default policy.
     private let written: SettingsMapping?
 
     /// The default policy.
@@ -44,7 +44,7 @@ package struct TrustTerms: Sendable {
 
     init(written: SettingsMapping) { self.written = written }
 
-    /// The keys and values as written; empty if none were.
+    /// The keys and values as written; empty for the default policy.
     package var words: [(key: String, value: ShownValue)] {
         guard let written, case .mapping(let words) = ShownValue(written.whole.node) else { return [] }
         return words
@@ -63,7 +63,7 @@ package struct TrustTerms: Sendable {
         return files
     }
 
-    /// The same terms for use in another file.
+    /// The same terms with full paths, for use in another file.
     func withFullPaths(from origin: SettingsReader.Origin) -> TrustTerms {
         func full(_ file: NamedFile) -> NamedFile { NamedFile(path: origin.path(of: file.path), cursor: file.cursor) }
         func full(_ source: PinTerms.Source) -> PinTerms.Source {
@@ -83,7 +83,7 @@ package struct TrustTerms: Sendable {
     /// Pins protect only if they are checked, so a host with pins is probed.
     var connectWayUnsaid: ConnectWay { pins == nil ? .tunnel : .probe }
 
-    /// The terms that accept what is usually rejected: the key, and a description.
+    /// The terms that accept a server that is usually rejected: the key, and a description.
     var weaknesses: [(key: String, meaning: String)] {
         var found: [(key: String, meaning: String)] = []
         if !validatesHost { found.append(("validate_host", "the certificate may belong to another host")) }
@@ -127,7 +127,7 @@ package struct PinTerms: Sendable {
     package var backup: [Source] = []
     var expires: CalendarDay?
     var onExpiry = PinSet.Expiry.fails
-    /// Violations are only reported, until `enforcedFrom` if that is set.
+    /// Whether violations are only reported, until `enforcedFrom` if that is set.
     var isReportOnly = false
     var enforcedFrom: CalendarDay?
 

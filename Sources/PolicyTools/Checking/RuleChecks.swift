@@ -9,7 +9,7 @@ package struct RuleChecks {
     private var allowances = RulesByHost()
     private var budget = StepBudget(PolicyToolLimits.checkSteps)
 
-    /// In the order of the rules.
+    /// The rules that have no effect, in the order of the settings.
     package static func remarks(on policy: PolicyRuleSet) -> [RuleRemark] {
         var checks = RuleChecks(policy)
         return policy.rules.indices.compactMap { number in

@@ -1,23 +1,27 @@
 import HTTPMessage
 import ProxyPolicy
 
-/// Finds conditions that no request can meet, as far as hosts, schemes, ports, methods and paths decide.
+/// Finds conditions that no request can meet. Considers only hosts, schemes, ports, methods and paths.
 enum RuleContradiction {
     /// Why no request can match; `nil` if one can, or if that is not known.
     static func reason(in condition: RuleCondition, budget: inout StepBudget) -> String? {
         if condition.isForConnectOnly, let reason = reasonOfConnect(in: condition) { return reason }
         if !condition.methods.isEmpty, !condition.operations.isEmpty, !condition.hasMethodOfOperation {
-            return "requests for its operation never have its method"
+            return "no request of the operation in `operation` uses a method in `method`"
         }
-        if isExcluded(condition, budget: &budget) { return "`not` excludes every request that it matches" }
+        if isExcluded(condition, budget: &budget) { return "`not` excludes every request that the other conditions match" }
         return nil
     }
 
     private static func reasonOfConnect(in condition: RuleCondition) -> String? {
-        if !condition.paths.isEmpty, !condition.paths.contains(where: \.matchesEveryPath) { return "a CONNECT has no path" }
-        if !condition.queries.isEmpty { return "a CONNECT has no query" }
-        if !condition.contentLengths.isEmpty { return "the content of a CONNECT has no length" }
-        if !condition.schemes.isEmpty, !condition.schemes.contains(.https) { return "a CONNECT counts as https" }
+        if !condition.paths.isEmpty, !condition.paths.contains(where: \.matchesEveryPath) {
+            return "a CONNECT request has no path"
+        }
+        if !condition.queries.isEmpty { return "a CONNECT request has no query" }
+        if !condition.contentLengths.isEmpty { return "the content of a CONNECT request has no length" }
+        if !condition.schemes.isEmpty, !condition.schemes.contains(.https) {
+            return "a CONNECT request has the scheme https, which `scheme` does not list"
+        }
         return nil
     }
 
@@ -35,7 +39,7 @@ enum RuleContradiction {
         return joined(exclusions).contains { budget.spend(8) && RuleCoverage.covers($0, inner, budget: &budget) }
     }
 
-    /// For each key, the exclusions that have no other key, combined.
+    /// The exclusions that have only one key, combined for each key.
     private static func joined(_ exclusions: [RuleCondition]) -> [RuleCondition] {
         var (hosts, schemes, ports, methods) = (RuleCondition(), RuleCondition(), RuleCondition(), RuleCondition())
         for exclusion in exclusions where exclusion.wordCount == 1 {
@@ -49,20 +53,20 @@ enum RuleContradiction {
 }
 
 extension RuleCondition {
-    /// Whether it names methods, and each is CONNECT.
+    /// Whether the condition names methods, and each is CONNECT.
     var isForConnectOnly: Bool { !methods.isEmpty && methods.allSatisfy { $0.method == .connect } }
 
     fileprivate var hasMethodOfOperation: Bool {
         operations.contains { $0.methods.isEmpty || $0.methods.contains(where: methods.contains) }
     }
 
-    /// Whether only the URL without its query and the method decide.
+    /// Whether the condition depends only on the URL without its query, and on the method.
     fileprivate var isForURLsOnly: Bool {
         queries.isEmpty && fields.isEmpty && contentLengths.isEmpty && operations.isEmpty && client.addresses.isEmpty
             && client.users.isEmpty && client.certificates.isEmpty && client.runs.isEmpty && wordCount > 0
     }
 
-    /// Of the keys that a URL and its method decide.
+    /// The number of keys in the condition that restrict the URL or the method.
     fileprivate var wordCount: Int {
         [hosts.isEmpty, schemes.isEmpty, ports.isEmpty, methods.isEmpty, paths.isEmpty].count { !$0 }
     }

@@ -1,7 +1,7 @@
 import HTTPMessage
 import ProxyPolicy
 
-/// Whether a rule's match includes another's.
+/// Decides whether one rule's match includes another rule's match.
 enum RuleCoverage {
     /// Whether every request that `inner` matches also matches `outer`. `false` if the budget does not suffice to find out.
     static func covers(_ outer: RuleCondition, _ inner: RuleCondition, budget: inout StepBudget) -> Bool {
@@ -18,7 +18,7 @@ enum RuleCoverage {
             && inner.allSatisfy { pattern in outer.contains(pattern) || wider(pattern).contains(where: outer.contains) }
     }
 
-    /// The patterns `*.SUFFIX` that match all hosts of this one.
+    /// The patterns `*.SUFFIX` that match all hosts that this pattern matches.
     static func wider(_ pattern: HostPattern) -> [HostPattern] {
         switch pattern {
         case .any, .address: return []

@@ -13,7 +13,7 @@ package struct RuleRemark: Equatable, Sendable {
         case allowedByDefault
     }
 
-    /// The number of the rule.
+    /// The number of the rule without effect.
     package let rule: Int
     package let cause: Cause
 
@@ -31,9 +31,11 @@ package struct RuleRemark: Equatable, Sendable {
         switch cause {
         case .neverMatches(let reason): return "the rule \(name(rule)) never matches: \(reason)"
         case .deniedBy(let other):
-            return "the rule \(name(rule)) has no effect: the rule \(name(other)) denies every request that it matches"
+            return
+                "the rule \(name(rule)) has no effect: the rule \(name(other)) denies every request that `\(policy.rules[rule].name)` matches"
         case .allowedBy(let other):
-            return "the rule \(name(rule)) has no effect: the rule \(name(other)) allows every request that it allows"
+            return
+                "the rule \(name(rule)) has no effect: the rule \(name(other)) allows every request that `\(policy.rules[rule].name)` allows"
         case .allowedByDefault:
             return
                 "the rule \(name(rule)) has no effect: egress.default is allow, which already allows every request that no rule denies"

@@ -10,7 +10,7 @@ enum RuleEffect {
     /// The rule decides nothing: it only edits, caches or checks.
     case none
 
-    /// The only place that says which keys of a rule decide. Under the default `allow`, rules with `allow` decide nothing.
+    /// Only this initializer determines which keys of a rule decide. Under the default `allow`, rules with `allow` decide nothing.
     init(_ rule: PolicyRule, under egress: EgressTerms) {
         self = rule.denies(under: egress) ? .deny : rule.allows && egress.appliedDefault == .deny ? .allow : .none
     }
@@ -22,9 +22,9 @@ struct ComparedRule {
     let effect: RuleEffect
     let condition: RuleCondition
     let methods: [[UInt8]]
-    /// Empty: every path.
+    /// If empty, the rule matches every path.
     let paths: [PathTokens]
-    /// Rules of either policy with the same number decide the same.
+    /// Rules of either policy with the same number have the same effect on the same requests.
     let meaning: Int32
     /// The number for the keys that are not compared (`RuleCondition.otherWords`); 0 if there are none. Equal keys have the same
     /// number.
@@ -54,7 +54,7 @@ struct TextNumbers {
 /// The rules of one policy that decide, found by host.
 struct ComparedRules {
     let rules: [ComparedRule]
-    /// For any host.
+    /// The rules for any host.
     let hostless: [Int]
     private var byHost: [HostPattern: [Int]] = [:]
 

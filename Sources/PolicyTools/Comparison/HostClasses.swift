@@ -1,16 +1,16 @@
 import HTTPMessage
 import ProxyPolicy
 
-/// Hosts between which the patterns of two policies do not distinguish.
+/// Hosts that the patterns of two policies do not distinguish.
 struct HostClass {
     /// A host of the class.
     let host: String
-    /// The patterns that match its hosts, besides `*`.
+    /// The patterns that match the hosts of the class, besides `*`.
     let patterns: [HostPattern]
     let label: String
 }
 
-/// All hosts, divided by patterns: hosts with their own pattern, hosts below a name that no longer pattern matches, addresses,
+/// All hosts, divided by patterns: hosts with their own pattern, hosts below a name that match no pattern with a longer name, addresses,
 /// and all others.
 enum HostClasses {
     static func all(of patterns: Set<HostPattern>) -> [HostClass] {
@@ -46,8 +46,9 @@ enum HostClasses {
         return found
     }
 
-    /// A host below the name that has no pattern of its own; it is one label deeper, so no longer pattern can match it.
-    /// - Returns: `nil` if the name is too long to have one.
+    /// A host below the name that has no pattern of its own. The host is only one label deeper than the name, so it matches no `*.` pattern
+    /// with a longer name.
+    /// - Returns: `nil` if the name is too long for such a host.
     private static func freshHost(below name: String, _ patterns: Set<HostPattern>) -> String? {
         for number in 0...patterns.count {
             let host = (number == 0 ? "www" : "x\(number)") + ".\(name)"

@@ -11,7 +11,7 @@ struct PathAutomaton {
         var segment: Int32 = -1
         var across: Int32 = -1
         var betweenSlashes: Int32 = -1
-        /// The patterns that end here.
+        /// The patterns that end at this node.
         var ends: [PatternEnd] = []
     }
 

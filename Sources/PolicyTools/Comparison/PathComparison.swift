@@ -29,7 +29,7 @@ struct PathComparison {
         let causes: Causes
     }
 
-    /// The first rules for every path.
+    /// The first rule that allows every path and the first rule that denies every path, in one policy.
     private struct Base {
         var allow: Int32?
         var deny: Int32?
@@ -53,8 +53,8 @@ struct PathComparison {
     private var bases: [Base]
     private var automaton = PathAutomaton()
     private let lists: RuleLists
-    /// The sets of paths in which the lists can differ. Readings of paths matter only if a pattern's literal part occurs only in
-    /// readings.
+    /// The sets of paths in which the lists can differ. The readings of paths matter only if a pattern has a literal part that occurs only
+    /// in paths with several readings.
     private(set) var universes = [PathUniverse.oneReading]
 
     init(_ lists: RuleLists, oldDefault: EgressDefault, newDefault: EgressDefault) {
@@ -77,8 +77,8 @@ struct PathComparison {
         bases[side.rawValue].isDefault || lists[side].contains { $0.effect == .allow }
     }
 
-    /// The rules that deny, if they differ: they also apply to readings that no other rule must match, such as a path before its
-    /// escapes are decoded.
+    /// A comparison of only the rules that deny; `nil` if it is not needed. Such rules also apply to readings that a rule with `allow` need
+    /// not match, such as a path before its escapes are decoded.
     var denialsAlone: PathComparison? {
         let denials = lists.filtered { $0.effect == .deny && !$0.paths.isEmpty }
         if Set(denials.old.map(\.meaning)) == Set(denials.new.map(\.meaning)) { return nil }

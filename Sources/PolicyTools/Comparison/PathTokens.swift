@@ -8,15 +8,15 @@ enum PathToken: Hashable {
     case segment
     /// `**`: any bytes.
     case across
-    /// The stars of `/**/`: as `across`, and the slash after them may be missing.
+    /// The stars of `/**/`: like `across`, but the slash after them may be missing.
     case betweenSlashes
 }
 
 /// A path pattern as servers compare it: with its escapes decoded.
 struct PathTokens {
     let tokens: [PathToken]
-    /// A literal part occurs only in paths with several readings (`PathReadings`): an escape, `;`, `\`, an empty segment, or a
-    /// dot at the start of a segment.
+    /// Whether a literal part occurs only in paths with several readings (`PathReadings`): an escape, `;`, `\`, an empty segment, or a dot
+    /// at the start of a segment.
     let isOfSeveralReadings: Bool
 
     init(_ pattern: PathPattern) {
@@ -72,7 +72,7 @@ enum PathUniverse {
     /// All byte strings that begin with a slash: the readings of any path.
     case readings
 
-    /// Whether this byte may follow in a path.
+    /// Whether this byte may be the next one in a path.
     func contains(_ byte: UInt8, afterSlash: Bool) -> Bool {
         switch self {
         case .readings: true

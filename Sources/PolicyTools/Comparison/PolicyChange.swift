@@ -3,9 +3,9 @@ import TextCoding
 /// Requests that one of two policies allows and the other does not, represented by one example.
 package struct PolicyChange: Equatable, Sendable {
     package enum Kind: String, Sendable {
-        /// The new policy allows them.
+        /// The new policy allows the requests.
         case opens
-        /// The old policy allows them.
+        /// The old policy allows the requests.
         case closes
     }
 
@@ -18,7 +18,7 @@ package struct PolicyChange: Equatable, Sendable {
     }
 
     package let kind: Kind
-    /// `nil`: both policies were asked about the example, and differ.
+    /// Why the change is doubtful; `nil` if both policies evaluated the example, with different verdicts.
     package let doubt: Doubt?
     package let method: String
     package let target: String
@@ -47,10 +47,10 @@ package struct PolicyChange: Equatable, Sendable {
             let ending = allowsAnyProtocol && rule != nil ? ", for any protocol" : ""
             switch word {
             case .allow: return (rule.map { "rule `\($0)` allows it" } ?? "no rule denies it") + ending
-            case .intercept: return "only intercepted"
+            case .intercept: return "allowed only if Larder intercepts the host"
             case .deniedByRule: return "rule `\(rule ?? "")` denies it"
             case .egressDenied: return "no rule allows it"
-            case .ambiguousPath: return "not every reading of the path is allowed"
+            case .ambiguousPath: return "the path is ambiguous, and the rules do not allow every interpretation"
             }
         }
 
@@ -65,10 +65,18 @@ package struct PolicyChange: Equatable, Sendable {
         let cause =
             switch doubt {
             case nil: ""
-            case .otherWords: "; depends on words of a match that are not compared"
-            case .readings: "; depends on how servers read the path"
+            case .otherWords: "; depends on keys of `match` that this command does not compare"
+            case .readings: "; depends on how servers interpret the path"
             }
-        return "\(verb) \(method) \(printable(target, limit: 300)) (before: \(before.text); now: \(after.text)\(cause))"
+        let (former, now) = (before.text + limit(of: before, beside: after), after.text + limit(of: after, beside: before))
+        return "\(verb) \(method) \(printable(target, limit: 300)) (before: \(former); now: \(now)\(cause))"
+    }
+
+    /// Of two verdicts that allow a tunnel, one may allow it for any protocol and the other for TLS only.
+    private func limit(of standing: Standing, beside other: Standing) -> String {
+        let areAllowed = standing.word == .allow && other.word == .allow
+        return method == "CONNECT" && areAllowed && other.allowsAnyProtocol && !standing.allowsAnyProtocol
+            ? ", but only for TLS" : ""
     }
 
     package var json: JSONText {
@@ -83,19 +91,19 @@ package struct PolicyChange: Equatable, Sendable {
 /// The result of a comparison.
 package struct PolicyDifferences: Sendable {
     package internal(set) var changes: [PolicyChange] = []
-    /// There are more changes than the list may contain.
+    /// Whether there are more changes than the list may contain.
     package internal(set) var isCut = false
     /// Hosts whose rules are too many or too complex to be compared.
     package internal(set) var notCompared: [String] = []
 
-    /// Some request may be allowed now that was denied before.
+    /// Whether some request may be allowed now that was denied before.
     package var mayOpen: Bool { isCut || !notCompared.isEmpty || changes.contains { $0.kind == .opens } }
 
     package var isEmpty: Bool { changes.isEmpty && notCompared.isEmpty && !isCut }
 
     package var lines: [String] {
         var lines = changes.map(\.text)
-        if isCut { lines.append("there are more changes") }
+        if isCut { lines.append("this list is incomplete: there are more changes") }
         if let first = notCompared.first {
             let others = notCompared.count > 1 ? " and \(notCompared.count - 1) more" : ""
             lines.append("not compared, because the rules are too complex: \(first)\(others)")

@@ -3,10 +3,10 @@ import ProxyPolicy
 
 /// Finds requests that one of two policies allows and the other does not.
 ///
-/// Hosts, schemes, ports and methods are divided into finitely many classes, within which neither policy distinguishes. For each
-/// of them, one search in the automaton of the path patterns finds the paths that differ. The comparison is exact for paths with
-/// one reading (`PathReadings`) and rules without other keys. Both policies evaluate each example before it is reported; a change
-/// that they do not confirm is reported as doubtful.
+/// Hosts, schemes, ports and methods are divided into finitely many classes; neither policy distinguishes within a class. For each
+/// combination of classes, one search in the automaton of the path patterns finds the paths that differ. The comparison is exact for paths
+/// with one reading (`PathReadings`) and rules without other keys. Both policies evaluate each example before it is reported; a change that
+/// they do not confirm is reported as doubtful.
 package struct PolicyComparison {
     private let old: PolicyRuleSet
     private let new: PolicyRuleSet
@@ -27,8 +27,8 @@ package struct PolicyComparison {
     }
 
     /// - Parameters:
-    ///   - changes: the most changes that are listed.
-    ///   - steps: bounds the time.
+    ///   - changes: the maximum number of listed changes.
+    ///   - steps: the maximum number of steps, which bounds the time.
     package static func differences(
         from old: PolicyRuleSet, to new: PolicyRuleSet, changes: Int = PolicyToolLimits.changes,
         steps: Int = PolicyToolLimits.comparisonSteps
@@ -161,7 +161,8 @@ package struct PolicyComparison {
                 old < new ? .opens : .closes, nil, "CONNECT", target, hosts, PolicyChange.Standing(before),
                 PolicyChange.Standing(after))
         }
-        // The request above meets no condition that looks at more than its URL.
+        // The example has only a method and a target, so it cannot meet conditions on anything else. Rules with such conditions are
+        // compared here by their meaning.
         let doubtful = lists.filtered { $0.opaque != 0 && $0.mayDecideTunnel(to: port) }
         if Self.haveSameMeanings(doubtful.old, doubtful.new) { return }
         for (kind, from, to, end) in [
@@ -176,9 +177,9 @@ package struct PolicyComparison {
         }
     }
 
-    /// The verdicts of both policies; `nil` if this is not a request.
+    /// The verdicts of both policies; `nil` if the method and the target make no valid request.
     private mutating func decide(_ method: String, _ target: String) -> (PolicyDecision, PolicyDecision)? {
-        guard let request = try? PolicyRequest(method, target) else { return nil }  // a reading that no request has as its path
+        guard let request = try? PolicyRequest(method, target) else { return nil }  // some readings cannot be a request's path
         return (PolicyDecision(request, under: old, into: &scratch), PolicyDecision(request, under: new, into: &scratch))
     }
 
@@ -199,14 +200,14 @@ package struct PolicyComparison {
 }
 
 extension PolicyDecision {
-    /// How much a CONNECT may do without being intercepted.
+    /// What a CONNECT may do without being intercepted: 0 for nothing, 1 for TLS to its host, 2 for any protocol.
     fileprivate var tunnelLevel: Int { word != .allow ? 0 : allowsAnyProtocol ? 2 : 1 }
 }
 
 extension ComparedRule {
-    /// Whether a CONNECT to this port, of some client, may be decided by it.
+    /// Whether the rule may decide about a CONNECT to this port from some client.
     fileprivate func mayDecideTunnel(to port: UInt16) -> Bool {
-        // A CONNECT has no query and no content, and no operation has one.
+        // A CONNECT has no query and no content, and belongs to no operation.
         guard matches(.https), matches(port: port), condition.queries.isEmpty, condition.contentLengths.isEmpty,
             condition.operations.isEmpty
         else { return false }
@@ -216,7 +217,7 @@ extension ComparedRule {
 }
 
 extension [ComparedRule] {
-    /// The rules whose meaning no other rule has.
+    /// The rules whose meaning none of `others` has.
     fileprivate func lacking(_ others: [ComparedRule]) -> [ComparedRule] {
         let meanings = Set(others.map(\.meaning))
         return filter { !meanings.contains($0.meaning) }
@@ -234,6 +235,6 @@ struct RuleLists {
 
     subscript(side: Side) -> [ComparedRule] { side == .old ? old : new }
 
-    /// Distinguishes lists of rules.
+    /// Different lists have different keys.
     var key: [Int32] { old.map(\.number) + [-1] + new.map(\.number) }
 }

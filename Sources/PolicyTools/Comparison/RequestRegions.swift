@@ -1,7 +1,7 @@
 import HTTPMessage
 import ProxyPolicy
 
-/// Requests to one host between which its rules distinguish at most by path.
+/// Requests to one host that the host's rules can distinguish only by path.
 struct RequestRegion {
     let scheme: RequestTarget.Scheme
     let port: UInt16
@@ -47,7 +47,7 @@ struct RequestRegions {
         return "X-METHOD\(number)"
     }
 
-    /// The default port if it is in the range, since it is written shortest.
+    /// The default port if it is in the range, because a URL may omit it.
     static func port(in range: ClosedRange<UInt16>, of scheme: RequestTarget.Scheme) -> UInt16 {
         range.contains(scheme.defaultPort) ? scheme.defaultPort : range.lowerBound
     }

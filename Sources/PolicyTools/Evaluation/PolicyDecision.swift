@@ -6,7 +6,7 @@ package struct PolicyDecision: Equatable, Sendable {
     /// The codes are those of the responses and of the log.
     package enum Word: String, Sendable, CaseIterable {
         case allow
-        /// Of a CONNECT: rules look at the requests inside, so Larder must intercept the host.
+        /// Only for a CONNECT: rules look at the requests inside, so Larder must intercept the host.
         case intercept
         case deniedByRule = "denied_by_rule"
         case egressDenied = "egress_denied"
@@ -18,15 +18,15 @@ package struct PolicyDecision: Equatable, Sendable {
     package let rule: String?
     /// The text for the client; `nil` unless a rule denies.
     package let reason: String?
-    /// In the order of the settings.
+    /// The names of the matching rules, in the order of the settings.
     package let matched: [String]
-    /// Why the request would be denied that report mode forwards; `nil` if no rule would deny it.
+    /// Why the request would be denied if report mode did not forward it; `nil` if no rule would deny it.
     package let reported: Word?
-    /// The rule that would deny it.
+    /// The rule that would deny the request.
     private let reportedRule: String?
-    /// A PURGE that no rule has to allow, because it sends nothing.
+    /// Whether the request is a PURGE that no rule has to allow, because Larder does not forward it.
     private let isFreePurge: Bool
-    /// Of a CONNECT that is allowed: any protocol may be in the tunnel.
+    /// Whether the request is an allowed CONNECT whose tunnel may carry any protocol.
     package let allowsAnyProtocol: Bool
 
     package var isAllowed: Bool { word == .allow }
@@ -49,7 +49,7 @@ package struct PolicyDecision: Equatable, Sendable {
             let isTunnel = request.head.method == .connect
             word = isTunnel && obligations.tunnel == .inspectedOnly ? .intercept : .allow
             anyProtocol = isTunnel && obligations.tunnel == .any
-            // What report mode forwards is not reported of a PURGE.
+            // Report mode applies only to requests that are forwarded. A PURGE is not forwarded.
             if !request.isPurge { reported = obligations.reported.map { Self.reported($0, rules) } }
             rule = allowing
         case .deny:
@@ -57,7 +57,7 @@ package struct PolicyDecision: Equatable, Sendable {
             rule = matched.denyingRule?.name
             reason = matched.denyingRule?.reason
         case .unlisted, .ambiguousPath:
-            // It also removes stored responses of a host that no rule allows.
+            // A PURGE also removes stored responses of a host that no rule allows.
             word = request.isPurge ? .allow : verdict == .unlisted ? .egressDenied : .ambiguousPath
             rule = nil
         }
@@ -76,7 +76,7 @@ package struct PolicyDecision: Equatable, Sendable {
         }
     }
 
-    /// For example "allowed by rule `x`".
+    /// The decision as text, for example "allowed by rule `x`".
     package var text: String {
         if let reported { return "allowed in report mode, otherwise \(Self.text(of: reported, reportedRule))" }
         return isFreePurge ? "allowed: a PURGE needs no rule" : Self.text(of: word, rule)
@@ -88,7 +88,7 @@ package struct PolicyDecision: Equatable, Sendable {
         case .intercept: "allowed only if Larder intercepts the host"
         case .deniedByRule: "denied by rule `\(rule ?? "")`"
         case .egressDenied: "denied: no rule allows this"
-        case .ambiguousPath: "denied: not every reading of the path is allowed"
+        case .ambiguousPath: "denied: the path is ambiguous, and the rules do not allow every interpretation"
         }
     }
 }

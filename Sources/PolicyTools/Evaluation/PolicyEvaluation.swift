@@ -6,16 +6,16 @@ import TextCoding
 package struct PolicyEvaluation: Sendable {
     package let request: PolicyRequest
     package let decision: PolicyDecision
-    /// Empty if the path has one reading.
+    /// The verdicts on the readings of the path; empty if the path has one reading.
     package let readings: [ReadingVerdict]
     /// The rule that would allow the request, as JSON; `nil` if there is none, or none is shown.
     package let suggestion: String?
-    /// Of an https URL: the verdict on the tunnel that carries it.
+    /// The verdict on the tunnel that carries the request; `nil` unless its URL is https.
     package let tunnel: PolicyDecision?
     /// Why Larder refuses a PURGE that the rules allow; `nil` for other requests.
     package let purgeRefusal: PurgeRefusal?
 
-    /// The rules and `clients.purge` allow the request.
+    /// Whether the rules and `clients.purge` allow the request.
     package var isAllowed: Bool { decision.isAllowed && purgeRefusal == nil }
 
     /// - Parameter purgers: the clients that may send PURGE: the setting `clients.purge`.
@@ -34,11 +34,11 @@ package struct PolicyEvaluation: Sendable {
         guard request.head.method != .connect, target.scheme == .https else { return nil }
         let host = request.head.fields.text(of: target.host)
         let written = target.hostKind == .ipv6 && !host.hasPrefix("[") ? "[\(host)]" : host
-        // It cannot fail: the parts are from a request.
+        // The request is always valid, because its parts are from another request.
         return try? PolicyRequest("CONNECT", "\(written):\(target.port)", from: request.facts.client)
     }
 
-    /// At most so many readings are shown.
+    /// The maximum number of readings that are shown.
     private static let shownReadings = 8
 
     /// The code of the refusal; `nil` if the request is allowed.
@@ -50,7 +50,8 @@ package struct PolicyEvaluation: Sendable {
         if let code { lines.append("code: \(code)") }
         if let reported = decision.reported { lines.append("would deny: \(reported.rawValue)") }
         lines.append(
-            "rules: " + (decision.matched.isEmpty ? "none matches" : decision.matched.map { "`\($0)`" }.joined(separator: ", ")))
+            "rules: "
+                + (decision.matched.isEmpty ? "no rule matches" : decision.matched.map { "`\($0)`" }.joined(separator: ", ")))
         lines += readings.prefix(Self.shownReadings).map { reading in
             "reading: \(String(decoding: reading.path, as: UTF8.self)) (\(reading.outcome.rawValue))"
         }
@@ -90,7 +91,7 @@ package enum PurgeRefusal: String, Sendable {
     case notAllowed = "purge_not_allowed"
 
     /// - Parameter purgers: the setting `clients.purge`.
-    /// - Returns: `nil` if the client may purge. That also counts for a client that is not known.
+    /// - Returns: `nil` if the client may purge, or if its address is not known.
     init?(of client: ClientFacts, _ purgers: [AddressRange]) {
         if purgers.isEmpty {
             self = .off

@@ -7,10 +7,10 @@ package struct PolicyRequest: Equatable, Sendable {
     package let method: String
     package let target: String
     package let head: RequestHead
-    /// What rules can know of the client, and of the content's length.
+    /// The facts about the client and the length of the content that rules can match.
     package let facts: RequestFacts
 
-    /// A PURGE sends nothing: Larder removes stored responses.
+    /// Whether the request is a PURGE. Larder does not forward it, but removes stored responses.
     var isPurge: Bool { method == "PURGE" }
 
     package struct Fault: Error {
@@ -18,12 +18,13 @@ package struct PolicyRequest: Equatable, Sendable {
     }
 
     /// - Parameters:
-    ///   - fields: lines such as `Accept: text/html`. A line that names Host replaces the one of the URL.
-    ///   - client: what is not given is not known. No rule allows by it, and a rule that denies by it denies.
+    ///   - fields: lines such as `Accept: text/html`. A Host line replaces the Host field that is made from the URL.
+    ///   - client: facts that are not given are unknown. No rule that needs them allows the request, and a rule with `deny` that needs them
+    ///     denies it.
     package init(
         _ method: String, _ target: String, fields: [String] = [], from client: ClientFacts = ClientFacts()
     ) throws(Fault) {
-        // A fragment is not sent.
+        // A request does not contain the fragment of its URL.
         let sent = target.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).first.map(String.init) ?? ""
         let isAbsolute = sent.utf8.starts(with: "http://".utf8) || sent.utf8.starts(with: "https://".utf8)
         guard isAbsolute || method == "CONNECT" else {
@@ -60,7 +61,7 @@ package struct PolicyRequest: Equatable, Sendable {
         left.head.fields.bytes == right.head.fields.bytes && left.facts.client == right.facts.client
     }
 
-    /// `nil` if the fields do not give it.
+    /// The length of the content; `nil` if the fields do not give it.
     private static func contentLength(of fields: Fields) -> UInt64? {
         if fields.contains(.transferEncoding) { return nil }
         guard fields.contains(.contentLength) else { return 0 }

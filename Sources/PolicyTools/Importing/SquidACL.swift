@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// What a squid ACL asks of a request, as far as Larder's rules can say it. A request has to match one of the values.
+/// The conditions of a squid ACL on a requestthat Larder's rules can express. A request has to match one of the values.
 struct SquidACL {
     /// A scheme, a host and a path, of `url_regex`. The port is the scheme's own.
     struct URLPrefix: Equatable {
@@ -9,10 +9,10 @@ struct SquidACL {
         let path: String
     }
 
-    /// In squid the lines of one name add up to one list.
+    /// The type of the ACL. In squid, all lines with one name form one list of one type.
     let type: String
     var isEverything = false
-    /// The paths of squid's cache manager.
+    /// Whether the ACL is for the paths of squid's cache manager.
     var isManager = false
     private(set) var hosts: [String] = []
     private(set) var ports: [ClosedRange<UInt16>] = []
@@ -24,7 +24,7 @@ struct SquidACL {
     private(set) var clients: [String] = []
     /// Addresses and ranges that requests are sent to.
     private(set) var destinations: [String] = []
-    /// Why Larder cannot say all of it; `nil` if it can.
+    /// Why Larder's rules cannot express all of the ACL; `nil` if they can.
     private(set) var fault: String?
 
     init(type: String) { self.type = type }
@@ -50,11 +50,11 @@ struct SquidACL {
             && destinations.isEmpty && !isEverything && !isManager
     }
 
-    /// - Parameter reason: why Larder cannot say the ACL. The first reason stays.
+    /// - Parameter reason: why Larder's rules cannot express the ACL. Only the first reason is kept.
     mutating func spoil(_ reason: String) { if fault == nil { fault = reason } }
 
     /// Adds the words that follow the type in a line.
-    /// - Returns: what is to be said of values that never match.
+    /// - Returns: a remark on values that never match; `nil` if there are none.
     mutating func add(_ words: [String]) -> String? {
         let isExpression = ["dstdom_regex", "urlpath_regex", "url_regex"].contains(type)
         var ignoresCase = false
@@ -65,19 +65,19 @@ struct SquidACL {
             if isCase || areOptions && word.hasPrefix("-") {
                 if isCase { ignoresCase = word == "-i" }
                 if ["-i", "+i", "-n", "--"].contains(word) { continue }
-                // It changes what the values mean.
-                spoil("no rule is like the option `\(word)`")
+                // This option changes the meaning of the values.
+                spoil("rules have no counterpart to the option `\(word)`")
                 return remark
             }
             areOptions = false
             if word.hasPrefix("\"") || word.hasPrefix("parameters(") {
-                spoil("its values are in another file")
+                spoil("the values are in another file, which Larder does not read")
             } else if type == "dstdomain", word.contains("*") {
-                remark = "`\(word)` never matches in squid, whose dstdomain has no stars"
+                remark = "`\(word)` never matches in squid: dstdomain does not support `*`"
             } else if !read(word, ignoresCase: ignoresCase) {
                 spoil(
                     Self.types.contains(type)
-                        ? "`\(word)` has no counterpart in a rule" : "no word of a rule is like the type `\(type)`")
+                        ? "`\(word)` has no counterpart in a rule" : "rules have no counterpart to the type `\(type)`")
             }
         }
         return remark
@@ -87,7 +87,7 @@ struct SquidACL {
         "src", "dst", "dstdomain", "dstdom_regex", "port", "method", "proto", "urlpath_regex", "url_regex",
     ]
 
-    /// - Returns: whether a rule has a counterpart.
+    /// - Returns: whether a rule can express the word.
     private mutating func read(_ word: String, ignoresCase: Bool) -> Bool {
         func add<Value>(_ value: Value?, to list: inout [Value]) -> Bool {
             if let value { list.append(value) }
@@ -109,7 +109,7 @@ struct SquidACL {
         case "port": return add(Self.port(word), to: &ports)
         case "method": return add(Self.method(word), to: &methods)
         case "proto":
-            // Larder serves no other schemes.
+            // Larder supports no schemes other than http and https.
             if let form = SquidForm(scheme: word) { forms.insert(form) }
             return true
         case "urlpath_regex": return add(SquidRegex.path(word, ignoresCase: ignoresCase), to: &paths)
@@ -132,7 +132,7 @@ struct SquidACL {
         return first...last
     }
 
-    /// Squid reads the methods that it knows in any case.
+    /// For the methods that squid knows, squid ignores case.
     private static func method(_ text: String) -> String? {
         guard !text.isEmpty, text.utf8.allSatisfy(ASCII.isTokenCharacter) else { return nil }
         let upper = text.uppercased()
@@ -143,7 +143,7 @@ struct SquidACL {
 /// The forms of a request to a proxy.
 enum SquidForm: CaseIterable {
     case http
-    /// An https URL that is sent to the proxy itself, not in a tunnel.
+    /// A request for an https URL that is sent to the proxy itself, without a tunnel.
     case https
     case connect
 
@@ -166,7 +166,7 @@ enum SquidAddress {
         }
         let bits = UInt32(truncatingIfNeeded: mask.low)
         let length = (~bits).leadingZeroBitCount
-        // A mask begins with its ones.
+        // In a valid mask, all one bits come first.
         guard length == 32 || bits << UInt32(length) == 0 else { return nil }
         return AddressRange("\(parts[0])/\(length)") == nil ? nil : "\(parts[0])/\(length)"
     }

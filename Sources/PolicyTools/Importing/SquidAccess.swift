@@ -3,19 +3,20 @@ struct SquidAccess {
     private let lists: SquidLists
     private(set) var rules: [SquidRule] = []
     private(set) var remarks: [SquidImport.Remark]
-    /// Everything that no rule allows is denied.
+    /// Whether every request that no rule allows is denied.
     var deniesOthers: Bool { isEnded ? endDenies : closing != nil || !lastLineDenies }
-    /// The addresses that no request may reach, without those that Larder denies by itself.
+    /// The addresses that no request may reach, except the addresses that Larder denies by default.
     private(set) var deniedAddresses: [String] = []
 
     private var isEnded = false
     private var endDenies = true
-    /// Squid does the opposite of its last line. If that line is not expressed exactly, the import allows nothing that it does not know.
+    /// If no line matches a request, squid does the opposite of its last line. If the last line is not expressed exactly, the import allows
+    /// only what its rules allow.
     private var lastLineDenies = false
     /// The line that denies requests which no rule can name: no later line allows anything.
     private var closing: Int?
     private var depth = 0
-    /// The bytes of the rules and addresses, at most.
+    /// An upper bound for the size of the rules and addresses, in bytes.
     private var size = 0
     private var checked: Set<String> = []
     private var comparison = SquidComparison()
@@ -31,14 +32,20 @@ struct SquidAccess {
 
     mutating func read(_ directive: SquidDirective) {
         let words = directive.words
-        if directive.isCut { return note(directive, "`\(words[0])` is not imported: the file ends within it") }
+        if directive.isCut {
+            return note(directive, "`\(words[0])` is not imported: the line ends with a backslash, and no line follows")
+        }
         depth += directive.conditionDepth
         switch words[0] {
         case "acl":
-            if words.count < 3 { note(directive, "not imported: an acl has a name and a type") }
-        case "if", "else", "endif": note(directive, "`\(words[0])` is not imported: lines within `if` allow nothing")
+            if words.count < 3 { note(directive, "not imported: an acl needs a name and a type") }
+        case "if", "else", "endif":
+            note(directive, "`\(words[0])` is not imported; lines within `if` that allow requests are also not imported")
         case "include":
-            note(directive, "`include` is not imported, so no later line allows anything; put the lines of the file in its place")
+            note(
+                directive,
+                "`include` is not imported, so no later line allows anything; replace the directive with the lines of the included file"
+            )
             if !isEnded { close(by: directive) }
         case "http_access": readAccess(directive)
         default:
@@ -49,7 +56,8 @@ struct SquidAccess {
 
     // MARK: Other directives
 
-    /// Directives that change what `http_access` allows, with the action that `all` may have in the first line.
+    /// Directives that change what `http_access` allows, each with an action. If the first line of a directive has this action and `all`,
+    /// the directive changes nothing.
     private static let otherAccess = [
         "adapted_http_access": "allow", "http_access2": "allow", "http_reply_access": "allow", "miss_access": "allow",
         "follow_x_forwarded_for": "deny",
@@ -59,14 +67,14 @@ struct SquidAccess {
         let words = directive.words
         let isFirst = checked.insert(words[0]).inserted
         if isFirst, depth == 0, words.dropFirst() == [action, "all"] {
-            // It changes nothing, and neither do the lines behind it.
+            // This line and later lines of the same directive change nothing.
             checked.insert("\(words[0]) \(action)")
             return note(directive, "`\(words[0])` is not imported")
         }
         if checked.contains("\(words[0]) \(action)") {
-            return note(directive, "never used: an earlier line decides about every request")
+            return note(directive, "never used: an earlier line matches every request")
         }
-        note(directive, "`\(words[0])` is not imported. It may deny requests, so the import allows nothing")
+        note(directive, "`\(words[0])` is not imported. This directive may deny requests, so the import allows nothing")
         rules.removeAll(where: \.allows)
         endDenies = true
         close(by: directive)
@@ -79,18 +87,18 @@ struct SquidAccess {
     private mutating func readAccess(_ directive: SquidDirective) {
         let words = directive.words
         guard words.count >= 2, ["allow", "deny"].contains(words[1]) else {
-            return note(directive, "squid ignores this line: it has neither `allow` nor `deny`")
+            return note(directive, "squid ignores this line: `allow` or `deny` is missing")
         }
-        if words.count == 2 { return note(directive, "squid ignores this line: it names no acl") }
-        if isEnded { return note(directive, "never used: an earlier line decides about every request") }
+        if words.count == 2 { return note(directive, "squid ignores this line: an acl name is missing") }
+        if isEnded { return note(directive, "never used: an earlier line matches every request") }
         let allows = words[1] == "allow"
         if let closing {
-            // The import denies what no earlier line allows.
-            if allows { note(directive, "not imported, because line \(closing) is not expressed") }
+            // The import denies every request that no earlier line allows.
+            if allows { note(directive, "not imported, because the earlier line \(closing) is not imported") }
             return
         }
         var rule = SquidRule(line: directive.line, allows: allows)
-        var faults: [String] = depth > 0 ? ["it is within `if`"] : []
+        var faults: [String] = depth > 0 ? ["the line is within `if`"] : []
         for word in words.dropFirst(2) {
             let isNegated = word.hasPrefix("!")
             let name = isNegated ? String(word.dropFirst()) : word
@@ -103,18 +111,22 @@ struct SquidAccess {
 
     private mutating func addAllowing(_ rule: SquidRule, _ faults: [String], _ directive: SquidDirective) {
         if let fault = faults.first { return note(directive, "not imported: \(fault)") }
-        if rule.matchesNothing { return note(directive, "not imported: it matches no request") }
+        if rule.matchesNothing { return note(directive, "not imported: the line matches no request") }
         if rule.isForEveryRequest {
             (isEnded, endDenies) = (true, false)
             return
         }
-        if !rule.hasText { return note(directive, "not imported: a rule for https URLs also allows tunnels") }
+        if !rule.hasText {
+            return note(
+                directive,
+                "not imported: the line allows only https URLs, but a Larder rule for https would also allow tunnels (CONNECT)")
+        }
         add(rule, directive)
     }
 
     private mutating func addDenying(_ rule: SquidRule, _ faults: [String], _ directive: SquidDirective) {
         if rule.matchesNothing {
-            if faults.isEmpty { note(directive, "not imported: it matches no request") }
+            if faults.isEmpty { note(directive, "not imported: the line matches no request") }
             return
         }
         if rule.isForEveryRequest {
@@ -122,18 +134,23 @@ struct SquidAccess {
                 (isEnded, endDenies) = (true, true)
                 return
             }
-            note(directive, "not expressed, so no later line allows anything: \(fault)")
+            note(directive, "not imported, so no later line allows anything: \(fault)")
             return close(by: directive)
         }
         if let fault = faults.first { note(directive, "Larder denies more than squid: \(fault)") }
         compare(rule, directive)
         if let destinations = rule.destinations {
             guard hasRoom(for: rule, directive) else { return }
-            if !rule.isForDestinationsAlone { note(directive, "Larder denies these addresses to every request") }
+            if !rule.isForDestinationsAlone {
+                note(directive, "Larder denies every request to these addresses, and ignores the other conditions of this line")
+            }
             deniedAddresses += destinations
             return
         }
-        if rule.deniesOtherForms { note(directive, "Larder also denies tunnels and https URLs, which a rule cannot tell apart") }
+        if rule.deniesOtherForms {
+            note(
+                directive, "Larder denies both tunnels and https URLs, because a rule cannot distinguish tunnels from https URLs")
+        }
         add(rule, directive)
     }
 
@@ -146,19 +163,25 @@ struct SquidAccess {
         if size <= PolicyToolLimits.importedLength, rules.count < PolicyToolLimits.importedRules { return true }
         note(
             directive,
-            "not imported, and no later line allows anything: the settings would have more than \(PolicyToolLimits.importedRules) rules, "
+            "not imported, so no later line allows anything: the settings would have more than \(PolicyToolLimits.importedRules) rules, "
                 + "or more than \(PolicyToolLimits.importedLength) bytes")
         close(by: directive)
         return false
     }
 
-    /// Names the first line that allows requests which Larder denies because of this one.
+    /// Names the first line that allows requests which Larder denies because of the line of `rule`.
     private mutating func compare(_ rule: SquidRule, _ directive: SquidDirective) {
         let found = comparison.firstOverlap(of: rule, with: rules)
         if let line = found {
-            note(directive, "Larder also denies the requests that line \(line) allows, because a rule that denies always wins")
+            note(
+                directive,
+                "Larder denies a request that this line matches, even if line \(line) allows it, because a rule that denies always wins"
+            )
         } else if comparison.isSpent {
-            note(directive, "not compared with earlier lines, because they are too many. Larder also denies what they allow")
+            note(
+                directive,
+                "not compared with earlier lines, because there are too many lines. Larder denies a request that this line matches, "
+                    + "even if an earlier line allows it")
         }
     }
 }

@@ -2,10 +2,10 @@
 struct SquidComparison {
     private var budget = StepBudget(PolicyToolLimits.importSteps)
 
-    /// The time for comparisons is over: later lines are not compared.
+    /// Whether the time for comparisons is used up. If so, later lines are not compared.
     var isSpent: Bool { budget.isSpent }
 
-    /// - Returns: the first line with `allow` that some request may match beside `rule`; `nil` if none is found.
+    /// - Returns: the first line with `allow` that some request may match in addition to `rule`; `nil` if none is found.
     mutating func firstOverlap(of rule: SquidRule, with rules: [SquidRule]) -> Int? {
         guard budget.spend(rule.size) else { return nil }
         let hosts = rule.ownHosts.map(HostOverlaps.init)
@@ -16,7 +16,7 @@ struct SquidComparison {
         return nil
     }
 
-    /// As far as hosts, ports, methods and forms tell.
+    /// Whether some request may match both lines, judging by hosts, ports, methods and forms.
     private func overlap(_ rule: SquidRule, _ earlier: SquidRule, _ hosts: HostOverlaps?) -> Bool {
         if rule.forms.isDisjoint(with: earlier.forms) { return false }
         if let mine = rule.methods, let others = earlier.methods, Set(mine).isDisjoint(with: others) { return false }
@@ -53,7 +53,7 @@ private struct HostOverlaps {
         listed.contains(host) || wider.contains(host) || Self.patterns(above: host).contains(where: listed.contains)
     }
 
-    /// Of `a.b.c` these are `*.b.c` and `*.c`.
+    /// The patterns that contain the host: for `a.b.c` these are `*.b.c` and `*.c`.
     private static func patterns(above host: String) -> [String] {
         let name = host.hasPrefix("*.") ? host.dropFirst(2) : host[...]
         return name.indices.filter { name[$0] == "." }.map { "*\(name[$0...])" }

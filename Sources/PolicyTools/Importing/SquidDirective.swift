@@ -4,7 +4,7 @@ import HTTPMessage
 struct SquidDirective: Equatable {
     let line: Int
     let words: [String]
-    /// The file ends within the directive, so squid ignores it.
+    /// Whether the file ends within the directive, so that squid ignores it.
     var isCut = false
 
     /// Splits a file into directives, as squid does. A backslash at the end of a line joins the next line to it, without the blanks before

@@ -3,11 +3,11 @@ import TextCoding
 
 /// Translates the access rules of a squid.conf into settings that allow no request which squid denies.
 ///
-/// Squid uses the first line that matches; in Larder a rule that denies always wins. A line that allows, and that no rule can express, is
-/// left out. Of a line that denies, the words that no rule can express are left out, so that Larder denies more. If no word is left, no later
-/// line allows anything. All of these lines are listed.
+/// Squid uses the first line that matches; in Larder a rule that denies always wins. If no rule can express a line that allows, the import
+/// omits it. If no rule can express a word of a line that denies, the import omits the word, so that Larder denies more. If no word of the
+/// line is left, no later line allows anything. The remarks list all these lines.
 package struct SquidImport: Sendable {
-    /// A line that is not expressed, or not exactly.
+    /// A line that the settings do not express, or not exactly.
     package struct Remark: Equatable, Sendable {
         package let line: Int
         package let text: String
@@ -15,7 +15,7 @@ package struct SquidImport: Sendable {
 
     /// The settings, as YAML.
     package let settings: String
-    /// In the order of the file.
+    /// The remarks, in the order of the file.
     package let remarks: [Remark]
 
     package init(_ text: String) {
@@ -31,7 +31,7 @@ package struct SquidImport: Sendable {
     }
 }
 
-/// The ACLs of a squid.conf. Lines of one name add up to one list, which also holds for lines before the last of them.
+/// The ACLs of a squid.conf. All lines with one name form one list, which applies even to directives before the last of these lines.
 struct SquidLists {
     private var lists = SquidACL.predefined
     private(set) var remarks: [SquidImport.Remark] = []
@@ -43,16 +43,16 @@ struct SquidLists {
             depth += directive.conditionDepth
             let words = directive.words
             guard words[0] == "acl", words.count >= 3 else { continue }
-            // Squid ignores this line of old files.
+            // This line occurs in old files, and squid ignores it.
             let name = words[1].lowercased()
             if name == "manager", words[2] == "proto" { continue }
-            let reason = depth > 0 ? "its line is within `if`" : nil
+            let reason = depth > 0 ? "the line of the acl is within `if`" : nil
             if let text = add(words, to: name, spoiledBy: reason) { note(directive, "acl \(words[1]): \(text)") }
             if let fault = lists[name]?.fault, spoiled.insert(name).inserted { note(directive, "acl \(words[1]): \(fault)") }
         }
     }
 
-    /// Names are the same in any case.
+    /// Names are case-insensitive.
     subscript(name: String) -> SquidACL? { lists[name.lowercased()] }
 
     private mutating func add(_ words: [String], to name: String, spoiledBy reason: String?) -> String? {
@@ -61,7 +61,7 @@ struct SquidLists {
             return nil
         }
         if let known = lists[name], known.type != words[2] {
-            lists[name]?.spoil("its lines have different types")
+            lists[name]?.spoil("the lines of the acl have different types")
             return nil
         }
         return lists[name, default: SquidACL(type: words[2])].add(Array(words.dropFirst(3)))
@@ -73,6 +73,6 @@ struct SquidLists {
 }
 
 extension SquidDirective {
-    /// What the directive adds to the number of open `if`s.
+    /// The change that the directive makes to the number of open `if`s.
     var conditionDepth: Int { words[0] == "if" ? 1 : words[0] == "endif" ? -1 : 0 }
 }

@@ -1,12 +1,12 @@
 import HTTPMessage
 import ProxyPolicy
 
-/// Translates the regular expressions of squid.conf that a rule can express exactly. They match any part of a text, so most have to be
-/// anchored.
+/// Translates the regular expressions of squid.conf that a rule can express exactly. In squid, an expression matches any part of a text, so
+/// most expressions must be anchored to be translated.
 enum SquidRegex {
     static func isHost(_ text: String) -> Bool { (try? HostPattern(text)) != nil }
 
-    /// `^www\.example\.com$`, `\.example\.com$` or `(^|\.)example\.com$`. Host names are compared without case in any form.
+    /// `^www\.example\.com$`, `\.example\.com$` or `(^|\.)example\.com$`. Host names are always compared case-insensitively.
     static func hosts(_ expression: String) -> [String]? {
         guard expression.hasSuffix("$"), !expression.hasSuffix("\\$") else { return nil }
         let body = expression.dropLast()
@@ -24,14 +24,14 @@ enum SquidRegex {
         return hosts
     }
 
-    /// `^/literal`: squid compares the path with the query, so that only the beginning is sure to be in the path. Squid decodes the path
-    /// before it compares, so that a `%` of the expression is one of the decoded path.
+    /// `^/literal`. Squid compares the expression with the path and the query as one text, so only the beginning is sure to be in the path.
+    /// Squid decodes the path before it compares, so a `%` in the expression means a `%` in the decoded path.
     static func path(_ expression: String, ignoresCase: Bool) -> String? {
         guard expression.hasPrefix("^/") else { return nil }
         var body = expression.dropFirst()
         if body.hasSuffix(".*"), !body.hasSuffix("\\.*") { body = body.dropLast(2) }
         guard let text = literal(body), !ignoresCase || !text.contains(where: \.isLetter) else { return nil }
-        // A query may begin here, and is no part of a rule's path.
+        // The text may contain the beginning of a query, which is not part of a rule's path.
         if text.utf8.contains(where: { $0 == ASCII.question || $0 == UInt8(ascii: "#") }) { return nil }
         var pattern: [UInt8] = []
         for byte in text.utf8 {
@@ -61,7 +61,8 @@ enum SquidRegex {
         var isEscaped = false
         for character in expression {
             if isEscaped {
-                // An escaped letter or digit is a class or a reference, and these signs are ends of words or of the text.
+                // An escaped letter or digit is a class or a back reference. The escaped signs below match the beginning or end of a word
+                // or of the text.
                 if character.isLetter || character.isNumber || "<>`'".contains(character) { return nil }
                 text.append(character)
                 isEscaped = false

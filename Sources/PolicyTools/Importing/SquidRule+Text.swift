@@ -25,7 +25,8 @@ extension SquidRule {
             ?? SquidForm.allCases.contains(where: matches)
     }
 
-    /// The bytes of the rules, at most, without making them. No value is shorter than 10 bytes of it, so that it also limits the values.
+    /// An upper bound for the size of the rules in bytes, computed without making them. Each value counts at least 10 bytes, so the bound
+    /// also limits the number of values.
     var size: Int {
         let texts = [hosts, methods, paths, clients, destinations].reduce(0) { $0 + Self.length($1 ?? []) }
         let own = texts + exclusions.reduce(0) { $0 + $1.size } + 16 * (ports?.count ?? 0) + Self.ruleLength
@@ -34,13 +35,14 @@ extension SquidRule {
         return 2 * own + Self.length(clients ?? [])
     }
 
-    /// Of the words of a rule, its name and the keys of its match.
+    /// The length of a rule's words, its name and the keys of its match, in bytes.
     private static let ruleLength = 160
 
     /// JSON writes a backslash and a quote as two bytes.
     fileprivate static func length(_ values: [String]) -> Int { values.reduce(0) { $0 + 2 * $1.utf8.count + 10 } }
 
-    /// Larder does not see the requests in a tunnel. So rules that look at requests are for http, and a rule for https is one for tunnels.
+    /// Larder does not see the requests in a tunnel. So rules with a method or a path are for http only, and a rule for https allows
+    /// tunnels.
     private var allowedMatches: [Match] {
         if let urls { return urls.filter { $0.scheme == "http" && matches(.http) }.map { match(of: $0) } }
         if !looksInside, SquidForm.allCases.allSatisfy(matches) { return [hostMatch + exclusionMatch(inside: false)] }
@@ -50,7 +52,7 @@ extension SquidRule {
         return found
     }
 
-    /// A CONNECT counts as https. A rule that excludes some requests does not match a CONNECT, so there is a rule for that beside it.
+    /// Larder treats a CONNECT as https. A rule that excludes some requests does not match a CONNECT, so a second rule denies the CONNECT.
     private var deniedMatches: [Match] {
         if let urls { return urls.filter { $0.scheme == "http" ? matches(.http) : matches(.https) }.map { match(of: $0) } }
         let isSplit = exclusions.contains(where: \.looksInside)
@@ -82,7 +84,7 @@ extension SquidRule {
         return match
     }
 
-    /// A rule that allows has no CONNECT: that is a rule without methods.
+    /// A rule that allows never lists CONNECT: a rule without methods allows tunnels.
     private var methodsOfRule: [String]? {
         methods.map { names in allows || !matches(.connect) ? names.filter { $0 != "CONNECT" } : names }
     }
@@ -100,7 +102,7 @@ extension SquidRule {
         ]
     }
 
-    /// - Parameter inside: whether exclusions by method, path and URL are part of it.
+    /// - Parameter inside: whether exclusions by method, path and URL are included.
     private func exclusionMatch(inside: Bool) -> Match {
         var excluded: [String] = []
         for exclusion in exclusions where inside || !exclusion.looksInside {

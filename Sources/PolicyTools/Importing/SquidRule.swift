@@ -2,20 +2,20 @@
 struct SquidRule {
     let line: Int
     let allows: Bool
-    /// The forms that the line's `proto` words leave.
+    /// The forms that the line's `proto` words allow.
     private(set) var forms = Set(SquidForm.allCases)
-    /// Each of these is a condition of its own; `nil` for every request.
+    /// The hosts, each a condition of its own; `nil` for every request.
     private(set) var hosts: [String]?
     private(set) var ports: [ClosedRange<UInt16>]?
     private(set) var methods: [String]?
     private(set) var paths: [String]?
     private(set) var clients: [String]?
-    /// In place of hosts, ports, schemes and paths.
+    /// URLs, in place of hosts, ports, schemes and paths.
     private(set) var urls: [SquidACL.URLPrefix]?
     private(set) var destinations: [String]?
-    /// A request that matches one of these does not match the line.
+    /// A request that matches one of these exclusions does not match the line.
     private(set) var exclusions: [SquidExclusion] = []
-    /// No request matches the line.
+    /// Whether no request matches the line.
     private(set) var matchesNothing = false
 
     init(line: Int, allows: Bool) {
@@ -23,29 +23,29 @@ struct SquidRule {
         self.allows = allows
     }
 
-    /// The line matches every request.
+    /// Whether the line matches every request.
     var isForEveryRequest: Bool {
         !matchesNothing && forms.count == SquidForm.allCases.count && hosts == nil && ports == nil && methods == nil
             && paths == nil
             && clients == nil && urls == nil && destinations == nil && exclusions.isEmpty
     }
 
-    /// The line looks at more of a request than its host, port and client.
+    /// Whether the line looks at more of a request than its host, port and client.
     var looksInside: Bool { methods != nil || paths != nil || urls != nil || exclusions.contains(where: \.looksInside) }
 
-    /// The line looks at nothing but addresses of destinations.
+    /// Whether the line looks only at addresses of destinations.
     var isForDestinationsAlone: Bool {
         var other = self
         other.destinations = nil
         return destinations != nil && other.isForEveryRequest
     }
 
-    /// A line with `deny` is for some of the forms that Larder calls https alone.
+    /// Whether a line with `deny` is for https URLs but not for CONNECT, or the reverse. Larder treats both as https.
     var deniesOtherForms: Bool {
         forms.contains(.https) != forms.contains(.connect) && urls == nil && paths == nil && methods == nil
     }
 
-    /// Whether the line matches a request of this form, as far as methods and paths tell. A CONNECT has no path.
+    /// Whether the line can match a request of this form, judging by its methods and paths. A CONNECT has no path.
     func matches(_ form: SquidForm) -> Bool {
         guard forms.contains(form), !matchesNothing else { return false }
         if form == .connect {
@@ -55,7 +55,7 @@ struct SquidRule {
         return methods?.contains { $0 != "CONNECT" } ?? true
     }
 
-    /// Adds a condition. Of an ACL that is expressed in part, a line that allows takes the part.
+    /// Adds a condition. If an ACL is expressed only in part, a line that allows uses that part.
     /// - Returns: why no rule can express it; `nil` if one can.
     mutating func add(_ acl: SquidACL, negated isNegated: Bool) -> String? {
         if let fault = acl.fault, isNegated || !allows || acl.isEmpty { return fault }
@@ -68,7 +68,7 @@ struct SquidRule {
     }
 
     private mutating func addManager(negated isNegated: Bool) -> String? {
-        if allows || isNegated { return "Larder has no cache manager at a URL" }
+        if allows || isNegated { return "Larder has no cache manager" }
         return urls != nil ? Self.twice : set(\.paths, ["/squid-internal-mgr/**"])
     }
 
@@ -78,8 +78,8 @@ struct SquidRule {
         return nil
     }
 
-    private static let twice = "the line has two conditions of one kind"
-    private static let destination = "a rule matches the host of the URL, not the addresses that it has"
+    private static let twice = "the line has two conditions of the same kind, and a rule can have only one of each kind"
+    private static let destination = "a rule matches the host in the URL, not the addresses of this host"
 
     private mutating func require(_ acl: SquidACL) -> String? {
         if !acl.forms.isEmpty || acl.type == "proto" {
@@ -125,7 +125,7 @@ struct SquidRule {
     }
 }
 
-/// A negated word of a line: requests that one of its values matches.
+/// A negated word of a line. It excludes the requests that match one of its values.
 struct SquidExclusion {
     let hosts: [String]
     let ports: [ClosedRange<UInt16>]

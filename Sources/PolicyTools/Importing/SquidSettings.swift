@@ -6,19 +6,19 @@ struct SquidSettings {
     private(set) var remarks: [SquidImport.Remark] = []
 
     init(_ access: SquidAccess) {
-        // Where everything else is allowed, rules that allow have no effect.
+        // If all other requests are allowed, rules that allow have no effect.
         let rules = access.rules.filter { !$0.allows || access.deniesOthers }
         let clients = Self.clients(of: access.rules)
         var lines = ["# Imported from a squid.conf."]
         if rules.contains(where: { $0.allows && $0.looksInside }) {
-            lines.append("# Rules with a method or a path are for http: Larder does not see the requests in a tunnel.")
+            lines.append("# Rules with a method or a path apply only to http: Larder does not see the requests in a tunnel.")
         }
         if !clients.isEmpty { lines += ["clients:", "  allow: \(SquidRule.list(clients))"] }
         let word = access.deniesOthers ? "deny" : "allow"
         if access.deniedAddresses.isEmpty {
             lines.append("egress: {default: \(word)}")
         } else {
-            // The list replaces Larder's own.
+            // A list in the settings replaces Larder's own list, so the addresses of metadata services are added.
             let addresses = access.deniedAddresses + AddressRange.metadataServices.map(\.description)
             lines += ["egress:", "  default: \(word)", "  addresses: {deny: \(SquidRule.list(addresses))}"]
         }
@@ -29,7 +29,8 @@ struct SquidSettings {
             for rule in access.rules where rule.allows && rule.clients == nil {
                 remarks.append(
                     SquidImport.Remark(
-                        line: rule.line, text: "Larder allows this only to the clients in clients.allow, and to this machine"))
+                        line: rule.line,
+                        text: "Larder allows these requests only from the clients in clients.allow and from this machine"))
             }
         }
     }

@@ -26,7 +26,7 @@ struct LearnedPath: Equatable {
         return withoutMatched(learned.values.sorted { $0.pattern < $1.pattern })
     }
 
-    /// Where otherwise equal paths have several ids in one segment, a star replaces them.
+    /// The patterns of the paths. If paths differ only in the ids in one segment, a star replaces these ids.
     private static func joiningIDs(_ forms: [PathForm]) -> [[String]] {
         var patterns = forms.map(\.patterns)
         var groups: [[String]: [Int]] = [:]
@@ -46,7 +46,7 @@ struct LearnedPath: Equatable {
         return patterns
     }
 
-    /// Many paths below one release become the tree below it.
+    /// The patterns, with `/**` in place of many different paths below one release.
     private static func joiningReleases(_ patterns: [[String]], _ forms: [PathForm], if joins: Bool) -> [[String]] {
         guard joins else { return patterns }
         var below: [[String]: Set<[String]>] = [:]
@@ -63,13 +63,13 @@ struct LearnedPath: Equatable {
     private static func cut(_ pattern: String) -> (pattern: String, isCut: Bool) {
         guard pattern.utf8.count > LearningLimits.patternLength else { return (pattern, false) }
         var kept = pattern.utf8.prefix(LearningLimits.patternLength)
-        // Not within an escape, and not after a star.
+        // Avoids a cut within an escape or after a star.
         if let percent = kept.suffix(2).firstIndex(of: UInt8(ascii: "%")) { kept = kept[..<percent] }
         while kept.last == UInt8(ascii: "*") { kept.removeLast() }
         return (String(kept)! + "**", true)
     }
 
-    /// Without the paths that a pattern with a star also matches.
+    /// Omits the paths that a pattern with a star also matches.
     private static func withoutMatched(_ paths: [LearnedPath]) -> [LearnedPath] {
         var wide = paths.filter(\.hasStar)
         let plain = paths.filter { !$0.hasStar }

@@ -3,12 +3,12 @@ import ProxyPolicy
 
 extension LearnedPolicy {
     /// The policy as a settings file, with the evidence in comments.
-    /// - Parameter writesHosts: whether the file says which hosts to intercept. It would replace the user's own policies for hosts, with
-    ///   their trust anchors and pins.
+    /// - Parameter writesHosts: whether the file says which hosts to intercept. A list of hosts in the file would replace the user's own
+    ///   policies for hosts, with their trust anchors and pins.
     package func text(writesHosts: Bool) -> String {
         var lines = [
             "# Learned by larder policy learn from \(Self.count(requestCount, "request")). Every other request is denied.",
-            "# Rules do not look at queries. Read the rules before you use them.",
+            "# The rules ignore the query of a URL. Read the rules before you use them.",
         ]
         lines += remarks.map { "# Note: \($0)." }
         if privateAddresses.isEmpty {
@@ -26,7 +26,8 @@ extension LearnedPolicy {
         if !ways.isEmpty {
             if !writesHosts {
                 lines.append(
-                    "# Your settings have policies for hosts, which these lines would replace. larder run intercepts without them."
+                    "# The lines below are comments, because they would replace the host policies in your settings. "
+                        + "larder run intercepts without these lines."
                 )
             }
             lines += (["tls:", "  hosts:"] + ways.map { "    \($0)" }).map { writesHosts ? $0 : "# \($0)" }
@@ -67,7 +68,7 @@ extension LearnedPolicy {
         "\(count(path.requests, "request"))\(path.isCut ? ", cut" : ""): \(shortened(path.example))"
     }
 
-    /// Without the middle of a long text: the end names the file.
+    /// Omits the middle of a long text, because the end names the file.
     private static func shortened(_ text: String) -> String {
         let half = LearningLimits.exampleLength / 2
         return text.count <= 2 * half ? text : "\(text.prefix(half))…\(text.suffix(half))"
@@ -91,14 +92,14 @@ extension LearnedPolicy {
         return name
     }
 
-    /// With a number after it, a name is not longer than `PolicyLimits.nameLength`.
+    /// The maximum length of a name to which a number may be added: the result is not longer than `PolicyLimits.nameLength`.
     private static let nameLength = 56
 
     private static func list(_ values: [String]) -> String {
         values.count == 1 ? scalar(values[0]) : "[\(values.map(scalar).joined(separator: ", "))]"
     }
 
-    /// A YAML scalar: plain where no reader could take it for anything else.
+    /// A YAML scalar: plain if no parser could read it as another type.
     private static func scalar(_ text: String) -> String {
         let isPlain =
             text.utf8.first.map { ASCII.isAlpha($0) || $0 == ASCII.slash || ASCII.isDigit($0) } ?? false

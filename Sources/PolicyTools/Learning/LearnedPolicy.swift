@@ -13,11 +13,11 @@ package struct LearnedPolicy {
     /// Notes on requests that the policy does not allow, or allows although they were not observed: complete sentences.
     package private(set) var remarks: [String] = []
 
-    /// `2 rules from 7 requests`
+    /// A summary for users: `2 rules from 7 requests`.
     package var summary: String { "\(Self.count(rules.count, "rule")) from \(Self.count(requestCount, "request"))" }
 
     /// - Parameters:
-    ///   - limit: the most rules (`--max-rules`); `nil`: as many as there are.
+    ///   - limit: the maximum number of rules (`--max-rules`); `nil` for no limit.
     ///   - hasOwner: whether a host name belongs to one owner, so that it is no public suffix.
     package init(_ traffic: ObservedTraffic, atMost limit: Int?, hasOwner: (String) -> Bool) {
         connectPorts = traffic.connectPorts
@@ -31,7 +31,9 @@ package struct LearnedPolicy {
         if let limit {
             rules = rules.merged(to: limit)
             if rules.count > limit {
-                remarks.append("tunnels and requests need separate rules, so there are \(rules.count) rules, more than \(limit)")
+                remarks.append(
+                    "tunnels and requests need separate rules, so there are \(rules.count) rules, more than --max-rules (\(limit))"
+                )
             }
         }
         addRemarks(on: traffic)
@@ -68,7 +70,7 @@ package struct LearnedPolicy {
         for site: Site, _ byMethod: [String: [(request: ObservedRequest, evidence: ObservedTraffic.Evidence)]],
         _ ambiguousCount: inout Int
     ) -> [LearnedRule] {
-        // HEAD requests less than GET: one rule has both.
+        // HEAD asks for less than GET does, so one rule allows both.
         let reads = byMethod["GET"] != nil && byMethod["HEAD"] != nil ? ["GET", "HEAD"] : []
         var groups = byMethod.filter { !reads.contains($0.key) }.map { (methods: Set([$0.key]), seen: $0.value) }
         if !reads.isEmpty { groups.append((Set(reads), reads.flatMap { byMethod[$0]! })) }
@@ -125,22 +127,25 @@ package struct LearnedPolicy {
         let denied = traffic.deniedCount
         if denied > 0 {
             remarks.append(
-                "\(Self.count(denied, "request")) had been denied, so no rule was learned from \(denied == 1 ? "it" : "them")")
+                "\(Self.count(denied, "request")) \(denied == 1 ? "was" : "were") denied, so no rule was learned from \(denied == 1 ? "it" : "them")"
+            )
         }
         let leftOut = traffic.leftOutCount
         if leftOut > 0 {
             remarks.append(
-                "no rule can be made for \(Self.count(leftOut, "request")): the host or method is not valid in rules, or there are too many"
+                "no rule can be made for \(Self.count(leftOut, "request")): the host or method is not valid in rules, or the limit of "
+                    + "\(LearningLimits.requests) different requests is reached"
             )
         }
         for host in traffic.failedHosts.sorted() {
             remarks.append("\(host): its tunnel failed before Larder saw a request, so no rule allows the host")
         }
         if rules.contains(where: { $0.kind != .requests }) {
-            remarks.append("a rule for a tunnel allows every request to its hosts, because Larder cannot see them")
+            remarks.append(
+                "a rule for a tunnel allows every request to its hosts, because Larder cannot see requests in a tunnel")
         }
         if rules.contains(where: { $0.paths.contains(where: \.isCut) }) {
-            remarks.append("a path was too long for a rule, so the rule allows every path that begins like it")
+            remarks.append("a path was too long for a rule, so the rule allows every path with the same beginning")
         }
         if rules.contains(where: \.isWidened) {
             remarks.append(

@@ -10,16 +10,16 @@ struct LearnedRule {
     var schemes: Set<RequestTarget.Scheme>
     var hosts: Set<String>
     var ports: Set<UInt16>
-    /// Empty for tunnels.
+    /// The methods that the rule allows; empty for tunnels.
     var methods: Set<String> = []
     var paths: [LearnedPath] = []
     var evidence = ObservedTraffic.Evidence()
     /// One of the requests, without its secrets.
     var example = ""
-    /// It allows combinations that were not observed, because `--max-rules` needed it.
+    /// Whether the rule allows combinations that were not observed, because `--max-rules` required that.
     var isWidened = false
 
-    /// How many combinations of its values it allows.
+    /// The number of combinations of its values that the rule allows.
     private var volume: Int { schemes.count * hosts.count * ports.count * max(1, methods.count) * max(1, paths.count) }
 
     /// The combinations that both rules together do not allow, but one merged rule would; `nil` if they cannot be merged.
@@ -45,7 +45,7 @@ struct LearnedRule {
         return rule
     }
 
-    /// Everything but hosts and paths.
+    /// The kind, the schemes, the ports and the methods of the rule.
     fileprivate var terms: [String] {
         [
             "\(kind)", schemes.map { "\($0)" }.sorted().joined(), ports.sorted().map { "\($0)" }.joined(separator: " "),
@@ -53,7 +53,7 @@ struct LearnedRule {
         ]
     }
 
-    /// In the order of the file: tunnels last.
+    /// A key that sorts the rules for the file: tunnels come last.
     var order: [String] {
         [kind == .requests ? "0" : "1", hosts.min() ?? "", ports.min().map { "\($0)" } ?? "", methods.sorted().joined()]
     }
@@ -63,7 +63,8 @@ extension Array where Element == LearnedRule {
     /// Rules that differ only in their hosts become one.
     func joinedByHosts() -> [LearnedRule] { joined { $0.terms + $0.paths.map(\.pattern) } }
 
-    /// Merges rules until at most `limit` are left: each time the two whose merged rule allows the fewest additional combinations.
+    /// Merges rules until at most `limit` are left. Each step merges the two rules whose merged rule allows the fewest additional
+    /// combinations.
     /// - Returns: more than `limit` if tunnels and requests need separate rules.
     func merged(to limit: Int) -> [LearnedRule] {
         guard count > limit else { return self }

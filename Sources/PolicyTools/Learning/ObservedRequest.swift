@@ -4,7 +4,7 @@ import ProxyPolicy
 /// The scheme, host and port that requests were sent to.
 package struct ObservedOrigin: Hashable, Sendable {
     package let scheme: RequestTarget.Scheme
-    /// In lower case, without a final dot; IPv6 addresses in brackets.
+    /// The host in lower case, without a final dot; an IPv6 address in brackets.
     package let host: String
     package let port: UInt16
 
@@ -15,7 +15,7 @@ package struct ObservedOrigin: Hashable, Sendable {
         let colon = place.lastIndex { $0 == ":" || $0 == "]" }.flatMap { place[$0] == ":" ? $0 : nil }
         var host = place[..<(colon ?? place.endIndex)].lowercased()
         if host.hasSuffix(".") { host.removeLast() }
-        // A star is valid in a pattern, but no host.
+        // A star is valid in a pattern, but not in a host.
         guard !host.contains("*"), (try? HostPattern(host)) != nil else { return nil }
         let usual: UInt16 = scheme == .https ? 443 : 80
         let written = colon.map { place[place.index(after: $0)...] } ?? ""
@@ -29,18 +29,18 @@ package struct ObservedOrigin: Hashable, Sendable {
     var text: String { "\(scheme == .https ? "https" : "http")://\(host)\(isUsualPort ? "" : ":\(port)")" }
 }
 
-/// A request as a proxy saw it. The query is not part of it: it may contain secrets, and the rules to learn do not match it.
+/// A request as a proxy saw it. The query is left out, because it may contain secrets and the rules to learn do not match queries.
 package struct ObservedRequest: Hashable, Sendable {
     /// Replaces a secret in a path: `SecretMark.canonical`.
     package static let secretMark = "{secret}"
 
     package let origin: ObservedOrigin
     package let method: String
-    /// As the client sent it.
+    /// The path as the client sent it.
     package let path: String
 
     /// - Parameter url: `http://…` or `https://…`, with `secretMark` in place of each secret.
-    /// - Returns: `nil` if it is no such URL, or if no rule can name its host or its method.
+    /// - Returns: `nil` if the text is not an http or https URL, or if no rule can name its host or its method.
     package init?(method: String, url: String) {
         guard let separator = url.firstRange(ofText: "://") else { return nil }
         let scheme: RequestTarget.Scheme
@@ -57,7 +57,7 @@ package struct ObservedRequest: Hashable, Sendable {
         path = authority.endIndex == rest.endIndex ? "/" : String(rest[authority.endIndex...])
     }
 
-    /// A rule cannot have a method that is a well-known one in lower case.
+    /// Whether a rule can have this method. A rule cannot have a well-known method in another case, such as `get`.
     private static func isMatchable(_ method: String) -> Bool {
         guard RuleCondition.MethodName(method) != nil else { return false }
         let known = Method.allCases.filter { $0 != .other }.map { "\($0.name)" }
@@ -68,7 +68,7 @@ package struct ObservedRequest: Hashable, Sendable {
 /// A tunnel whose requests the proxy could not see.
 package struct ObservedTunnel: Hashable, Sendable {
     let origin: ObservedOrigin
-    /// The client sent something other than TLS.
+    /// Whether the client sent something other than TLS.
     let isClearText: Bool
 
     /// - Parameter authority: the target of the CONNECT.

@@ -21,9 +21,9 @@ package struct ObservedTraffic: Sendable {
     /// The addresses that are not public, with their ports, that requests were sent to: `egress.default: deny` denies them.
     private(set) var privateAddresses: Set<AllowedAddress> = []
 
-    /// Requests that were denied.
+    /// The number of requests that were denied.
     package private(set) var deniedCount = 0
-    /// Requests that no rule can express, or that came when the limit was reached.
+    /// The number of requests that no rule can express, or that came after the limit was reached.
     package private(set) var leftOutCount = 0
     /// Hosts with tunnels that failed before a request was seen.
     package private(set) var failedHosts: Set<String> = []
@@ -74,22 +74,22 @@ package struct ObservedTraffic: Sendable {
 
 /// Size limits for learning.
 package enum LearningLimits {
-    /// Distinct requests; more are counted as left out.
+    /// The maximum number of distinct requests; further ones are counted as left out.
     package static let requests = 20_000
     package static let failedHosts = 100
     static let addresses = 1000
     /// A path with more readings than this is left out.
     static let readings = 8
-    /// In bytes of a pattern; longer ones are cut.
+    /// The maximum length of a pattern, in bytes; longer ones are cut.
     static let patternLength = 480
-    /// Sibling hosts or numbers below this many become no star.
+    /// The minimum number of sibling hosts or numbers that a star replaces.
     static let siblings = 3
-    /// This many different paths below one version become a tree.
+    /// The minimum number of different paths below one version that become a tree.
     static let tree = 4
-    /// The number of comparisons of paths with patterns, in all.
+    /// The maximum number of comparisons of paths with patterns, in total.
     static let comparisons = 1_000_000
-    /// Rules are merged pair by pair only up to this many.
+    /// The maximum number of rules that are merged pair by pair.
     static let mergedRules = 64
-    /// In characters of an example in a comment.
+    /// The maximum length of an example in a comment, in characters.
     static let exampleLength = 100
 }

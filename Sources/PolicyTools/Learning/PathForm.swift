@@ -34,10 +34,10 @@ struct PathForm {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The path names a project, so that a star in place of a version matches no other project.
+    /// Whether the path names a project, so that a star in place of a version matches no other project.
     private var hasName: Bool { segments.contains { $0.kind == .name || $0.kind == .namedVersion } }
 
-    /// Whether the path names what the id at this place belongs to: the word before an id only says what kind of thing it is.
+    /// Whether the path names the owner of the id at this place. The word directly before an id names only its kind.
     func namesOwner(ofIDAt place: Int) -> Bool {
         segments[..<place].enumerated().contains { index, segment in
             segment.kind == .namedVersion || segment.kind == .name && index + 1 < place
@@ -46,8 +46,8 @@ struct PathForm {
 
     var text: String { "/" + segments.map { $0.kind == .secret ? $0.pattern : $0.text }.joined(separator: "/") }
 
-    /// The patterns of the segments: versions are stars if the path names a project, digests only where the layout of the path shows to
-    /// which project they belong. Ids stay.
+    /// The patterns of the segments. Versions become stars if the path names a project. Digests become stars only where the layout of the
+    /// path shows to which project they belong. Ids stay.
     var patterns: [String] {
         let allowsVersions = hasName
         var isStarred = segments.indices.map { index in
@@ -59,7 +59,7 @@ struct PathForm {
             }
         }
         var patterns = segments.indices.map { isStarred[$0] ? segments[$0].pattern : segments[$0].text }
-        // The first digits of a digest are often segments of their own.
+        // The first digits of a digest are often separate segments.
         for index in segments.indices.dropLast().reversed() where segments[index].mayBeginDigest {
             let next = segments[index + 1]
             guard isStarred[index + 1], next.kind == .digest || next.mayBeginDigest else { continue }
@@ -69,8 +69,8 @@ struct PathForm {
         return patterns
     }
 
-    /// The number of segments up to and including a version that follows a project's name: what lies below is one release's tree.
-    /// `nil` if there is none, or if files below belong to other projects.
+    /// The number of segments up to and including a version that follows a project's name. The paths below that version are the files of
+    /// one release. `nil` if there is no such version, or if paths below it belong to other projects.
     var releaseDepth: Int? {
         guard
             let version = segments.indices.dropFirst().first(where: {

@@ -5,7 +5,7 @@ struct SegmentForm: Equatable {
     enum Kind {
         /// A word that many projects have in their URLs, such as `packages`.
         case word
-        /// May be the name of a project.
+        /// A text that may be the name of a project.
         case name
         /// A name with a version: `six-1.16.0.tar.gz`.
         case namedVersion
@@ -19,7 +19,7 @@ struct SegmentForm: Equatable {
     }
 
     let text: String
-    /// Matches the text, and others of its kind.
+    /// The pattern that matches the text, and other texts of the same kind.
     let pattern: String
     let kind: Kind
 
@@ -36,7 +36,7 @@ struct SegmentForm: Equatable {
         }
     }
 
-    /// Two digits are the first of a digest, if a digest follows.
+    /// Whether the segment may be the beginning of a digest that follows. Two decimal digits may be one too.
     var mayBeginDigest: Bool { kind == .pair || kind == .id && text.utf8.count == 2 }
 
     /// Two stars would match more than a segment.
@@ -65,7 +65,7 @@ struct SegmentForm: Equatable {
         return isNumber && bytes.count < digestLength || isUUID ? (.id, "*") : nil
     }
 
-    /// `1.16.0`, `v1.5.2`, `v0.0.0-20170915032832-14c0d48ead0c.mod`
+    /// Parses a version: `1.16.0`, `v1.5.2`, `v0.0.0-20170915032832-14c0d48ead0c.mod`.
     private static func version(_ bytes: [UInt8]) -> Found? {
         let start = bytes.first == letterV ? 1 : 0
         guard let major = majorVersion(in: bytes, at: start), bytes[major] == dot else { return nil }
@@ -83,7 +83,7 @@ struct SegmentForm: Equatable {
         return nil
     }
 
-    /// - Returns: the index after the number, if a dot and a digit follow it, or the colon of an epoch.
+    /// - Returns: the index after the number, if a dot or the colon of an epoch follows, and then a digit.
     private static func majorVersion(in bytes: [UInt8], at start: Int) -> Int? {
         let end = bytes[min(start, bytes.count)...].firstIndex { !ASCII.isDigit($0) } ?? bytes.count
         guard end > start, end + 1 < bytes.count, ASCII.isDigit(bytes[end + 1]) else { return nil }
@@ -120,7 +120,7 @@ struct SegmentForm: Equatable {
             start = end + 1
         }
         if hasDigest { return (.digest, withoutRepeatedStars(pattern)) }
-        // A digest in base64url.
+        // Whether the text may be a digest in base64url.
         let isOpaque =
             bytes.count >= opaqueLength
             && bytes.allSatisfy { isAlphanumeric($0) || $0 == dash || $0 == underscore || $0 == equals }
@@ -138,7 +138,7 @@ struct SegmentForm: Equatable {
     private static func isAlphanumeric(_ byte: UInt8) -> Bool { ASCII.isAlpha(byte) || ASCII.isDigit(byte) }
     private static func isCapital(_ byte: UInt8) -> Bool { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) }
 
-    /// Hexadecimal digits.
+    /// The minimum number of hexadecimal digits of a digest.
     private static let digestLength = 16
     /// A SHA-256 in base64url has 43 characters, an MD5 22.
     private static let opaqueLength = 22

@@ -6,7 +6,7 @@ package struct PolicyTest: Equatable, Sendable {
     /// The verdict that a test expects.
     package enum Expected: Equatable, Sendable {
         case allow
-        /// For any reason.
+        /// The request is denied, for any reason.
         case deny
         case exactly(PolicyDecision.Word)
 
@@ -30,7 +30,7 @@ package struct PolicyTest: Equatable, Sendable {
     /// A field of the request after the edits of the rules that match.
     package struct Edit: Equatable, Sendable {
         let name: String
-        /// `nil`: the request has no such field.
+        /// The field's value; `nil` if the request has no such field.
         let value: String?
     }
 
@@ -93,12 +93,12 @@ extension PolicyTest {
         expected = verdict
     }
 
-    /// What the test says of the client. The rest is not known.
+    /// The facts about the client that the test gives. Other facts are unknown.
     private static func client(_ mapping: SettingsMapping, problems: inout SettingsProblems) -> ClientFacts {
         var client = ClientFacts()
         if let cursor = mapping["client"], let text = cursor.text(problems: &problems) {
             client.address = IPAddress(text)
-            if client.address == nil { cursor.report("the client of a test is an IP address", to: &problems) }
+            if client.address == nil { cursor.report("the client of a test must be an IP address", to: &problems) }
         }
         client.user = Array((mapping["user"]?.text(problems: &problems) ?? "").utf8)
         client.run = Array((mapping["run"]?.text(problems: &problems) ?? "").utf8)
@@ -107,7 +107,7 @@ extension PolicyTest {
         return client
     }
 
-    /// A mapping of field names to values, or to nothing.
+    /// A mapping of field names to values, or to null for no such field.
     private static func edits(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> [Edit] {
         var edits: [Edit] = []
         for entry in cursor.entries(problems: &problems) ?? [] {

@@ -54,8 +54,8 @@ package struct PolicyTestRun: Sendable {
             }
             guard found != edit.value else { continue }
             // The message contains no value: an edit often adds a credential.
-            if edit.value == nil { return "expected no field \(edit.name) after the edits, but there is one" }
-            return "expected another value of \(edit.name) after the edits\(found == nil ? ": there is no such field" : "")"
+            if edit.value == nil { return "expected no field \(edit.name) after the edits, but found the field" }
+            return "expected a different value of \(edit.name) after the edits\(found == nil ? ": the field is missing" : "")"
         }
         return nil
     }

@@ -69,7 +69,7 @@ package enum CacheAnswers {
         }
     }
 
-    /// A verification of the whole store; `finished` is called with whether it found no faults.
+    /// A verification of the whole store; `finished` is called at the end, with `true` if there are no faults.
     package static func verification(
         _ source: CacheSource, isText: Bool, finished: @escaping (_ isGood: Bool) -> Void = { _ in }
     ) -> () -> AdminPiece {

@@ -122,7 +122,7 @@ package enum CacheRoutes {
         func find(in source: CacheSource) -> [FoundResponse]? {
             let row = request["row"].flatMap { Int64($0) }
             guard let place = filter.url.map({ CacheSource.Place.url($0) }) ?? row.map({ .row($0) }) else {
-                exchange.refuse(Status(400), code: "bad_filter", detail: "Give a url or a row.")
+                exchange.refuse(Status(400), code: "bad_filter", detail: "The parameter url or row is missing.")
                 return nil
             }
             let found = (source.responses(place) ?? []).filter { row == nil || $0.response.row == row }

@@ -14,17 +14,17 @@ package struct CacheSource {
     }
 
     let list: (StoreFilter, Timestamp) -> StoreListing
-    /// `nil` if the file cannot be read; the same applies below.
+    /// `page`, `responses`, `piece`, `verify` and `chains` return `nil` if the file cannot be read.
     let page: (StoreListing) -> StorePage?
     /// Complete responses first, newest first. In a running store their bodies stay on disk while these values exist.
     let responses: (Place) -> [FoundResponse]?
     let piece: (BodyReference, UInt64) -> [UInt8]?
     let verify: (StoreVerification) -> StoreVerification?
     let chains: (ChainListing) -> ChainListing?
-    /// Whether no process changes the store meanwhile.
+    /// Whether no process changes the store while this source reads it.
     let isAlone: Bool
 
-    /// The responses of one URL, or the one in a row: complete responses first, newest first.
+    /// The responses of one URL, or the response with one row number: complete responses first, newest first.
     package func find(_ place: Place) -> [FoundResponse]? { responses(place) }
 
     /// - Returns: `false` if the file cannot be read to the end.
@@ -96,7 +96,7 @@ package struct CacheSource {
         }
     }
 
-    /// A file that cannot be read at all: a verification reports that, and all other calls fail.
+    /// The source for a file that cannot be read at all: a verification reports that, and all other calls fail.
     /// - Parameter failed: called with the reason.
     package init(damaged error: StoreError, failed: @escaping (StoreError) -> Void) {
         isAlone = true

@@ -34,7 +34,7 @@ struct EntryWriter {
         if form == .json { output.append(isFirst ? "[]\n" : "\n]\n") }
     }
 
-    /// `200  fresh   1.2 KiB     3h  text/html  http://example.com/`
+    /// A line of the listing: `200 fresh 1.2 KiB 3h text/html http://example.com/`.
     private func writeText(_ entry: borrowing StoredEntry, into output: inout [UInt8]) {
         output.append(decimal: UInt64(entry.facts.status.code))
         output.append(entry.isPartial ? "  part " : entry.facts.isFresh(at: time) ? "  fresh" : "  stale")
@@ -99,10 +99,10 @@ package enum EntryText {
         output += JSONText.quoted(String(decoding: visible, as: UTF8.self)).utf8
     }
 
-    /// `999 B`, `1.2 KiB`, `3.0 GiB`
+    /// Appends a size: `999 B`, `1.2 KiB`, `3.0 GiB`.
     package static func size(_ count: UInt64) -> String {
         if count < 1024 { return "\(count) B" }
-        // Not ten times the count: a length from a file could overflow.
+        // `count` is not multiplied before the division: the product could overflow for a length from a file.
         var tenths = count / 1024 * 10 + count % 1024 * 10 / 1024
         for unit in ["KiB", "MiB", "GiB"] {
             if tenths < 10_240 { return "\(tenths / 10).\(tenths % 10) \(unit)" }
@@ -111,7 +111,7 @@ package enum EntryText {
         return "\(tenths / 10).\(tenths % 10) TiB"
     }
 
-    /// `59s`, `3m`, `23h`, `12d`
+    /// Appends a duration in its largest unit: `59s`, `3m`, `23h`, `12d`.
     static func age(_ seconds: UInt64) -> String {
         switch seconds {
         case ..<60: "\(seconds)s"

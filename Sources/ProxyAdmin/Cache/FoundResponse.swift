@@ -30,20 +30,20 @@ package struct FoundResponse: Sendable {
     /// Why the content cannot be written.
     package enum Refusal: Error {
         case badRange
-        /// The range begins after the end.
+        /// The range begins after the end of the content.
         case unsatisfiable(length: UInt64)
         /// Some of the requested bytes are not stored.
         case incomplete(stored: String, length: UInt64)
 
-        /// The request is wrong, not the stored response.
+        /// Whether the fault is in the request, not in the stored response.
         package var isOfRequest: Bool { if case .badRange = self { true } else { false } }
 
         package var sentence: String {
             switch self {
             case .badRange: "A range is FIRST-LAST, FIRST- or -COUNT."
-            case .unsatisfiable(let length): "The content has \(length) bytes, and the range contains none of them."
+            case .unsatisfiable(let length): "The range is outside the content, which has \(length) bytes."
             case .incomplete(let stored, let length):
-                "Only a part is stored: bytes \(stored) of \(length). Request a range of these."
+                "Only a part is stored: bytes \(stored) of \(length). Request a range within these bytes."
             }
         }
     }

@@ -17,7 +17,8 @@ package struct ResponseDetail {
 
     private var response: StoredResponse { found.response }
 
-    /// It is used only for requests with Authorization, or for all requests because the origin server allows that (RFC 9111 §3.5).
+    /// Whether the response is to a request with Authorization. It is then used only for such requests, or for all if the origin server
+    /// allows that (RFC 9111 §3.5).
     package var isAuthorized: Bool { response.facts.flags.contains(.authorized) }
 
     package var json: JSONText {
@@ -44,7 +45,7 @@ package struct ResponseDetail {
             "  age       \(facts.currentAge(at: now).seconds) s",
             "  lifetime  \(facts.freshnessLifetime.seconds) s (\(facts.lifetimeSource.word)): \(facts.isFresh(at: now) ? "fresh" : "stale")",
         ]
-        if found.isPartial { lines.append("  in part   \(found.storedCount): bytes \(found.storedRanges)") }
+        if found.isPartial { lines.append("  in part   \(found.storedCount) bytes stored: \(found.storedRanges)") }
         if !response.tags.isEmpty { lines.append("  tags      " + response.tags.map { printable($0) }.joined(separator: " ")) }
         if !response.nominatedFields.isEmpty { lines.append("  variant   one of several (Vary)") }
         if isAuthorized { lines.append("  request   with Authorization") }

@@ -32,7 +32,7 @@ struct VerificationReport {
         case .body(let row, nil): "the body of row \(row) is damaged"
         case .body(let row, let chunk?): "chunk \(chunk) of the body of row \(row) is missing or damaged"
         case .notInIndex(let row): "the index by key has no entry for row \(row)"
-        case .strayIndex(let row): "the index by key has an entry for row \(row), which has another key or does not exist"
+        case .strayIndex(let row): "the index by key has an entry for row \(row), but this row has another key or does not exist"
         case .chain(let row): "certificate chain \(row) is damaged"
         case .totals: "the totals are not the sum of the rows"
         case .database(let text): "SQLite: \(printable(text, limit: 200))"

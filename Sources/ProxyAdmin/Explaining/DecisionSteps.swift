@@ -13,7 +13,7 @@ struct DecisionSteps {
     var candidates: [StoredResponse] = []
     var requestFields: Fields?
     var secondaryKey = SecondaryKey.none
-    /// Each limit that applies, with its rule; only for dry runs, which count nothing.
+    /// Each limit that applies, with its rule; only for dry runs, which do not count requests.
     var limits: [(rule: String, limit: String)] = []
     /// Whether the request has only-if-cached, if known.
     var isOnlyIfCached: Bool?
@@ -28,7 +28,7 @@ struct DecisionSteps {
     var ruleStep: Explanation.Step {
         let names = rules.map { "`\($0)`" }.joined(separator: ", ")
         return Explanation.Step(
-            "rules", rules.isEmpty ? "none matches" : "\(names) match\(rules.count == 1 ? "es" : "")",
+            "rules", rules.isEmpty ? "no rule matches" : "\(names) match\(rules.count == 1 ? "es" : "")",
             values: [("matched", .array(rules.map(JSONText.string)))], steps: overrideSteps + upgradeSteps + policySteps)
     }
 
@@ -46,7 +46,7 @@ struct DecisionSteps {
         if let reported = trace.reported {
             steps.append(
                 Explanation.Step(
-                    "report", "the request would be denied (\(reported.word.text)), and report mode forwards it",
+                    "report", "the rules would deny the request (\(reported.word.text)), but report mode forwards it",
                     values: [("would_deny", .string("\(reported.word.text)"))]))
         }
         if let shadow = trace.shadow {
@@ -77,7 +77,7 @@ struct DecisionSteps {
 
     // MARK: The request
 
-    /// The client's conditions, which the origin server evaluates, or Larder on the stored response.
+    /// The conditions in the client's request. The origin server evaluates them, or Larder does so with the stored response.
     static func conditionStep(_ conditions: RequestConditions) -> Explanation.Step? {
         let names = conditions.names
         if names.isEmpty { return nil }
@@ -110,7 +110,8 @@ struct DecisionSteps {
         let says =
             found.isPartial
             ? "a part of the response is stored"
-            : found.count == 0 ? "nothing is stored under the key" : "\(found.count) stored under the key"
+            : found.count == 0
+                ? "nothing is stored under the key" : "\(found.count) response\(found.count == 1 ? "" : "s") stored under the key"
         return Explanation.Step(
             "look-up", says, "RFC 9111 §4", values: [("found", .number(Int(found.count))), ("asked", .string(place))],
             steps: candidateSteps)
@@ -129,11 +130,11 @@ struct DecisionSteps {
             }
             if place == selected {
                 return Explanation.Step(
-                    "candidate \(place + 1)", "selected: it matches\(received)", "RFC 9111 §4.1", values: values)
+                    "candidate \(place + 1)", "selected: the response matches\(received)", "RFC 9111 §4.1", values: values)
             }
             if place > selected {
                 return Explanation.Step(
-                    "candidate \(place + 1)", "not examined: a newer one matches\(received)", "RFC 9111 §4", values: values)
+                    "candidate \(place + 1)", "not examined: a newer candidate matches\(received)", "RFC 9111 §4", values: values)
             }
             let names = mismatches(of: candidate)
             values.append(("differs_in", .array(names.map(JSONText.string))))
@@ -168,7 +169,7 @@ struct DecisionSteps {
                 Explanation.Step(
                     "age",
                     "\(age.seconds) s: \(freshness.initialAge.seconds) s when it was received, "
-                        + "\(freshness.residentTime.seconds) s since",
+                        + "plus \(freshness.residentTime.seconds) s since then",
                     "RFC 9111 §4.2.3",
                     values: [
                         ("seconds", .number(Int(age.seconds))), ("initial", .number(Int(freshness.initialAge.seconds))),
@@ -185,8 +186,8 @@ struct DecisionSteps {
         case .fresh(let terms) where terms.isByRecordedChain, .staleAllowed(let terms, _) where terms.isByRecordedChain:
             let freshness = terms.remaining < 0 ? "stale by \(-terms.remaining) s" : "fresh for another \(terms.remaining) s"
             return step(
-                "the stored response is used: the trust policy accepts the certificates that were recorded with it, and it is "
-                    + freshness, "", "\(ReuseTerms.recordedChainWord)")
+                "the stored response is used: \(freshness), and the trust policy accepts the certificates that were recorded with it",
+                "", "\(ReuseTerms.recordedChainWord)")
         case .fresh(let terms):
             let objection =
                 terms.isPastObjection
@@ -210,7 +211,7 @@ struct DecisionSteps {
             let isByRequest = isOnlyIfCached ?? rules.isEmpty
             let section = isByRequest ? "RFC 9111 §5.2.1.7" : ""
             let cause =
-                isByRequest ? "the request says only-if-cached" : isOnlyIfCached == nil ? "" : "a rule's policy is stored_only"
+                isByRequest ? "the request has only-if-cached" : isOnlyIfCached == nil ? "" : "a rule's policy is stored_only"
             return Explanation.Step(
                 "decision",
                 "the request may not be forwarded\(cause.isEmpty ? "" : " (\(cause))"), and no stored response can be used: \(text.says)",
@@ -218,7 +219,7 @@ struct DecisionSteps {
         }
     }
 
-    /// The reason, that no response is stored or that the stored one cannot be used, follows the colon.
+    /// After the colon, the step says that no response is stored, or why the stored one cannot be used.
     private func offlineStep(_ reason: ForwardReason) -> Explanation.Step {
         let text = ReasonText(reason)
         return Explanation.Step(

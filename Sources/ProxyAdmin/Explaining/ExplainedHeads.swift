@@ -12,7 +12,7 @@ package struct ExplainedHeads {
         case response(ResponseParseError)
         case incomplete
 
-        /// Contains no text of the heads.
+        /// A sentence for users, without any text of the heads.
         package var sentence: String {
             switch self {
             case .request(let error): "The request's head is malformed: \(error.reason)."
@@ -31,11 +31,11 @@ package struct ExplainedHeads {
 
     package let request: RequestHead
     let refusal: Refusal?
-    /// `nil` if it was not given.
+    /// The request's content; `nil` if it was not given.
     let requestContent: [UInt8]?
     package let response: ResponseHead?
     let responseBody: BodyFraming
-    /// By default a client on this machine without a name.
+    /// The client that sends the request; by default a client on this machine without a name.
     package var client = ClientFacts(address: .loopbackIPv4)
 
     /// - Parameters:
@@ -96,7 +96,7 @@ extension ExplainedHeads.Refusal {
 }
 
 extension RequestParseError {
-    /// The request line is readable and identifies the request. Without it there is nothing to explain.
+    /// Whether the request line is readable and identifies the request. Otherwise there is nothing to explain.
     fileprivate var isOfReadableRequest: Bool {
         switch self {
         case .notHTTP, .malformedRequestLine, .tooManyEmptyLines, .unsupportedVersion, .target: false

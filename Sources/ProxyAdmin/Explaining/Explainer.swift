@@ -16,7 +16,7 @@ package enum Explainer {
     package struct Terms: Sendable {
         /// Whether the query of a URL may be shown, as in the log.
         let tellsQuery: Bool
-        /// Why the policies of trust are not known.
+        /// Why the trust policies are not known.
         let trustProblem: String?
 
         package init(tellsQuery: Bool, trustProblem: String? = nil) {
@@ -68,7 +68,7 @@ package enum Explainer {
             again: again(dryRun, heads, context, terms, now))
     }
 
-    /// The same request after the response is stored.
+    /// Explains how the same request is handled after the response is stored.
     private static func again(
         _ first: borrowing DryRun, _ heads: ExplainedHeads, _ context: ExchangeContext, _ terms: Terms, _ now: Timestamp
     ) -> Explanation.Step? {

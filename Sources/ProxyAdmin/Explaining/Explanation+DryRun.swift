@@ -32,7 +32,7 @@ extension Explanation {
         at = now
         id = nil
         action = Action(dryRun.conclusion, trace)
-        // In this case, "nothing is stored" is only an assumption.
+        // For a saved response the store was not searched, so "nothing is stored" is only an assumption.
         let isSupposed = judgesSaved && trace.fault == nil
         reason = isSupposed ? trace.storage.map { "\($0.word)" } ?? "" : DecisionSteps.reason(of: trace)
         status = trace.status
@@ -49,12 +49,13 @@ extension Explanation {
             ].compactMap { $0 }
     }
 
-    /// The rules deny the request, and it got a recorded or stored response.
+    /// The step for a request that the rules deny, and that gets a recorded or stored response.
     private static func denialStep(_ dryRun: borrowing DryRun) -> Step? {
         guard let denial = dryRun.exchange.incoming.denial, dryRun.exchange.trace.fault == nil else { return nil }
         let code = "\(GatewayError(denial.fault).code.text)"
         return Step(
-            "denial", "the rules deny the request (\(code)), but the settings allow it a recorded or stored response",
+            "denial",
+            "the rules deny the request (\(code)), but the settings allow Larder to serve a recorded or stored response",
             values: [("code", .string(code))])
     }
 
@@ -65,7 +66,7 @@ extension Explanation {
         if let problem { return Step("trust", "not examined: \(problem)", values: [("policy", .null)]) }
         let host = String(decoding: dryRun.exchange.originHost, as: UTF8.self)
         guard let policy = dryRun.exchange.context.trustSummary(host, request.target.port, now) else {
-            return Step("trust", "no trust policy accepts \(host)", values: [("policy", .null)])
+            return Step("trust", "no trust policy allows the host \(host)", values: [("policy", .null)])
         }
         var says = policy.place.isEmpty ? "the default policy" : "the policy at \(policy.place)"
         says += policy.anchorCount.map { ": " + counted($0, "anchor") } ?? ": the pins are the trust anchors"
@@ -93,7 +94,7 @@ extension Explanation {
     private static let savedInstead = Step(
         "look-up", "skipped: the saved response is used instead of the store", values: [("asked", .string("nothing"))])
 
-    /// The request that would be sent to the origin, as in its head.
+    /// The step about the request that would be sent to the origin.
     private static func forwarding(_ dryRun: borrowing DryRun, _ decision: DecisionSteps) -> Step? {
         let collapsing: Bool
         switch dryRun.conclusion {
@@ -101,11 +102,11 @@ extension Explanation {
         case .opensTunnel:
             let request = dryRun.exchange.request
             let target = request.fields.text(of: request.rawTarget)
-            // Whether the host is intercepted is not known here.
+            // A dry run does not know whether the host is intercepted.
             let says =
                 dryRun.exchange.tunnelFault == .egressDenied
-                ? "no tunnel is opened to \(target), because the rules that allow requests to it use path or method: it must be intercepted"
-                : "a tunnel is opened to \(target), unless the settings in tls deny it or have it intercepted"
+                ? "Larder opens no tunnel to \(target): the rules that allow requests to this host use path or method, so Larder must intercept it"
+                : "Larder opens a tunnel to \(target), unless the settings in tls deny or intercept this host"
             return Step("request", says, "RFC 9110 §9.3.6")
         default: return nil
         }
@@ -113,7 +114,8 @@ extension Explanation {
             collapsing
             ? [
                 Step(
-                    "collapsing", "waits for an identical request in flight, and shares its response if that is allowed",
+                    "collapsing",
+                    "if an identical request is in flight, Larder waits for its response, and shares the response if allowed",
                     "RFC 9111 §4")
             ]
             : []
@@ -136,7 +138,7 @@ extension Explanation {
         return Step("answer", says, values: values)
     }
 
-    /// The field as it would be written, cut from the head; without the key if the log omits queries.
+    /// The Cache-Status field of the response's head, without the key if the log omits queries.
     private static func cacheStatus(_ dryRun: borrowing DryRun, at now: Timestamp, tellsQuery: Bool) -> String? {
         guard case .servesStored = dryRun.conclusion else { return nil }
         var head: [UInt8] = []

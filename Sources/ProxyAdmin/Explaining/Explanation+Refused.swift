@@ -26,7 +26,7 @@ extension Explanation {
             "fault", "\(row.code.text)\(detail): \(row.explanation.text)", values: [("code", .string("\(row.code.text)"))])
     }
 
-    /// Without its query if the log omits queries: they often contain secrets.
+    /// The URL; without its query if the log omits queries, because they often contain secrets.
     static func shown(_ url: String, tellsQuery: Bool) -> String {
         guard !tellsQuery, let mark = url.firstIndex(of: "?") else { return url }
         return url[..<mark] + leftOutQuery

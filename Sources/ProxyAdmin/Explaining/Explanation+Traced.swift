@@ -43,7 +43,7 @@ extension Explanation {
     private static func freshening(_ trace: DecisionTrace) -> Step? {
         guard trace.upstreamStatus == 304, trace.outcome == .revalidated else { return nil }
         return Step(
-            "storage", "the stored response is still valid, and takes the new fields of the 304", "RFC 9111 §4.3.4",
+            "storage", "the stored response is still valid, and the fields of the 304 update it", "RFC 9111 §4.3.4",
             values: [("freshened", .bool(true))])
     }
 

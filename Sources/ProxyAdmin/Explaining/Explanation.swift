@@ -50,13 +50,13 @@ package struct Explanation: Sendable {
     package let action: Action
     /// The word of the reason, as in the log and in Cache-Status; empty if there is none.
     package let reason: String
-    /// 0 if it is unknown.
+    /// The status for the client; 0 if it is unknown.
     package let status: UInt16
     package internal(set) var steps: [Step]
-    /// The cache key of a request that was not sent; empty for one that was.
+    /// The cache key of the request in a dry run; empty for a request that was served.
     var key: [UInt8] = []
 
-    /// Adds the reason why the response to the latest request of this kind was not stored.
+    /// Adds the reason why the response to the latest request with the same method and cache key was not stored.
     func noting(_ latest: TracedRequest) -> Explanation {
         guard case .refused(let refusal) = latest.trace.storage else { return self }
         let text = ReasonText(refusal)
@@ -95,7 +95,7 @@ package struct Explanation: Sendable {
         return .object(members)
     }
 
-    /// In the form of the log.
+    /// A request's ID in the form of the log.
     package static func hexadecimal(_ id: UInt64) -> String { Hexadecimal.encode(padded: id) }
 
     // MARK: Text

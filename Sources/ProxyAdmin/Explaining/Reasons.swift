@@ -1,7 +1,7 @@
 import HTTPCaching
 import ProxyCore
 
-/// A reason as a sentence, with its RFC section. A reason without a row shows its word.
+/// A reason as a sentence, with its RFC section. A reason that is missing in the tables is shown by its word.
 struct ReasonText {
     let says: String
     let section: String
@@ -24,10 +24,10 @@ struct ReasonText {
     init(_ transform: TransformTrace) {
         self =
             switch transform {
-            case .made(.json): ReasonText("a rule changes its JSON", "RFC 9110 §7.7")
-            case .made(.xml): ReasonText("a rule converts its XML to JSON", "RFC 9110 §7.7")
-            case .made(.propertyList): ReasonText("a rule converts its property list to JSON", "RFC 9110 §7.7")
-            case .made(.text): ReasonText("a rule converts its text to another charset", "RFC 9110 §7.7")
+            case .made(.json): ReasonText("a rule changes the JSON of the response", "RFC 9110 §7.7")
+            case .made(.xml): ReasonText("a rule converts the XML of the response to JSON", "RFC 9110 §7.7")
+            case .made(.propertyList): ReasonText("a rule converts the property list of the response to JSON", "RFC 9110 §7.7")
+            case .made(.text): ReasonText("a rule converts the text of the response to another charset", "RFC 9110 §7.7")
             case .skipped(.noTransform):
                 ReasonText("the content is unchanged: the response has no-transform", "RFC 9111 §5.2.2.6")
             case .skipped(.requestNoTransform):
@@ -37,12 +37,12 @@ struct ReasonText {
             }
     }
 
-    // One table per kind, so that a reason without a row shows its word; a test requires every row.
+    // One table per kind of reason. A reason that is missing is shown by its word, but a test requires that none is missing.
 
     static let forwarding: [ForwardReason: ReasonText] = [
         .method: ReasonText("only GET and HEAD are served from the store", "RFC 9111 §4"),
         .uriMiss: ReasonText("nothing is stored under the key", "RFC 9111 §4"),
-        .varyMiss: ReasonText("every response stored under the key is for other values of the Vary fields", "RFC 9111 §4.1"),
+        .varyMiss: ReasonText("every response stored under the key has other values of the Vary fields", "RFC 9111 §4.1"),
         .partial: ReasonText("only a part of the response is stored, and the rest must be fetched", "RFC 9111 §3.4"),
         .fill: ReasonText("only a part of the response is stored, and a rule fetches the rest", "RFC 9111 §3.4"),
         .requestContent: ReasonText("the request has content, which could select a different response", "RFC 9110 §9.3.1"),
@@ -56,13 +56,13 @@ struct ReasonText {
             "the stored response is not fresh long enough for the request's min-fresh", "RFC 9111 §5.2.1.3"),
         .originCondition: ReasonText("the origin server evaluates If-Match and If-Unmodified-Since", "RFC 9111 §4.3.2"),
         .stale: ReasonText("the stored response is stale", "RFC 9111 §4.2"),
-        .mustRevalidate: ReasonText("it is stale, and has must-revalidate", "RFC 9111 §5.2.2.2"),
-        .proxyRevalidate: ReasonText("it is stale, and has proxy-revalidate", "RFC 9111 §5.2.2.8"),
-        .sMaxAge: ReasonText("it is stale, and s-maxage implies proxy-revalidate", "RFC 9111 §5.2.2.10"),
-        .maxStaleOffline: ReasonText("it is stale by more than cache.max_stale_offline", "RFC 9111 §4.2.4"),
+        .mustRevalidate: ReasonText("the stored response is stale, and has must-revalidate", "RFC 9111 §5.2.2.2"),
+        .proxyRevalidate: ReasonText("the stored response is stale, and has proxy-revalidate", "RFC 9111 §5.2.2.8"),
+        .sMaxAge: ReasonText("the stored response is stale, and its s-maxage implies proxy-revalidate", "RFC 9111 §5.2.2.10"),
+        .maxStaleOffline: ReasonText("the stored response is stale by more than cache.max_stale_offline", "RFC 9111 §4.2.4"),
         .noCache: ReasonText("the stored response has no-cache, so it needs validation", "RFC 9111 §5.2.2.4"),
-        .unsafeRuleGone: ReasonText("it was stored by an unsafe rule that no longer applies"),
-        .trustChanged: ReasonText("it was stored under a trust policy that is no longer active"),
+        .unsafeRuleGone: ReasonText("an unsafe rule stored the response, and this rule no longer applies"),
+        .trustChanged: ReasonText("the response was stored under a trust policy that is no longer active"),
         .upgrade: ReasonText("the request upgrades its connection to another protocol", "RFC 9110 §7.8"),
     ]
 
@@ -82,36 +82,39 @@ struct ReasonText {
         .requestContent: ReasonText("the request had content"),
         .unkeyedInput: ReasonText("the request has a field that can select a different response and is not part of the key"),
         .requestNoStore: ReasonText("the request has no-store", "RFC 9111 §5.2.1.5"),
-        .rule: ReasonText("a rule says store: never"),
-        .partialContent: ReasonText("it is partial content", "RFC 9111 §3.3"),
-        .notModified: ReasonText("it is a 304 for the client's own condition", "RFC 9111 §4.3.3"),
-        .status: ReasonText("its status applies only to this request", "RFC 9110 §15"),
-        .mustUnderstand: ReasonText("it has must-understand, and Larder does not understand its status", "RFC 9111 §5.2.2.3"),
+        .rule: ReasonText("a rule sets store: never"),
+        .partialContent: ReasonText("the response is partial content", "RFC 9111 §3.3"),
+        .notModified: ReasonText("the response is a 304 to the client's own conditional request", "RFC 9111 §4.3.3"),
+        .status: ReasonText("the response's status applies only to this request", "RFC 9110 §15"),
+        .mustUnderstand: ReasonText(
+            "the response has must-understand, and Larder does not understand the status", "RFC 9111 §5.2.2.3"),
         .noStore: ReasonText("the response has no-store", "RFC 9111 §5.2.2.5"),
         .private: ReasonText("the response has private, and this cache is shared", "RFC 9111 §5.2.2.7"),
         .authorization: ReasonText(
             "the request has Authorization, and the response does not allow sharing", "RFC 9111 §3.5"),
-        .setCookie: ReasonText("it sets a cookie, and the response has no explicit lifetime", "RFC 9111 §7.3"),
-        .varyAny: ReasonText("it has Vary: *", "RFC 9111 §4.1"),
-        .varyInvalid: ReasonText("its Vary field is malformed, or lists too many fields", "RFC 9111 §4.1"),
-        .notCacheable: ReasonText("no field, status or rule allows it to be stored", "RFC 9111 §3"),
-        .noLifetime: ReasonText("it has neither a lifetime nor a validator, so it could never be used again", "RFC 9111 §3"),
-        .signature: ReasonText("the signature in its Location has expired"),
-        .bodyTooLarge: ReasonText("its body is longer than a rule allows"),
-        .headTooLarge: ReasonText("its head has more or longer fields than the store allows"),
-        .validation: ReasonText("it failed a rule's validation"),
+        .setCookie: ReasonText("the response sets a cookie, and the origin gave it no explicit lifetime", "RFC 9111 §7.3"),
+        .varyAny: ReasonText("the response has Vary: *", "RFC 9111 §4.1"),
+        .varyInvalid: ReasonText("the response's Vary field is malformed, or lists too many fields", "RFC 9111 §4.1"),
+        .notCacheable: ReasonText("no field, status or rule allows the response to be stored", "RFC 9111 §3"),
+        .noLifetime: ReasonText(
+            "the response has neither a lifetime nor a validator, so Larder could never reuse it", "RFC 9111 §3"),
+        .signature: ReasonText("the signature in the response's Location has expired"),
+        .bodyTooLarge: ReasonText("the response's body is longer than a rule allows"),
+        .headTooLarge: ReasonText("the response's head has more or longer fields than the store allows"),
+        .validation: ReasonText("the response failed a rule's validation"),
         .invalidated: ReasonText(
-            "the key was invalidated, or the origin sent a newer response, while it was in flight", "RFC 9111 §3.4, §4.4"),
+            "while this response was in flight, its key was invalidated, or the origin sent a newer response",
+            "RFC 9111 §3.4, §4.4"),
         .storeBusy: ReasonText("the store was busy"),
     ]
 
     static let sources: [LifetimeSource: ReasonText] = [
-        .none: ReasonText("none is given", "RFC 9111 §4.2.1"),
+        .none: ReasonText("the response gives no lifetime", "RFC 9111 §4.2.1"),
         .heuristic: ReasonText("heuristic, a tenth of the time since Last-Modified", "RFC 9111 §4.2.2"),
         .expires: ReasonText("Expires", "RFC 9111 §5.3"),
         .maxAge: ReasonText("max-age", "RFC 9111 §5.2.2.1"),
         .sMaxAge: ReasonText("s-maxage", "RFC 9111 §5.2.2.10"),
         .rule: ReasonText("a rule's ttl"),
-        .signature: ReasonText("the signature in Location expires then"),
+        .signature: ReasonText("the signature in Location expires at that time"),
     ]
 }

@@ -1,14 +1,22 @@
 import HTTPMessage
 import TextCoding
 
-/// `POST /v1/reload` and `POST /v1/stop`: the same as the signals, with a response.
+/// `POST /v1/reload` and `POST /v1/stop`: like SIGHUP and SIGTERM, but with a response.
 package enum ControlRoutes {
     /// The outcome of a reload.
     package enum Reload: Sendable {
-        /// `waiting`: settings that changed and take effect at the next start. `changes`: what the new rules open and close, a line each.
+        /// `waiting`: settings that changed and take effect at the next start. `changes`: what the new rules newly allow and deny, one line
+        /// each.
         case done(waiting: [String], changes: [String])
         /// The active settings stay.
         case refused(problems: [String])
+
+        package var isDone: Bool {
+            switch self {
+            case .done: true
+            case .refused: false
+            }
+        }
     }
 
     /// - Parameter reload: returns at once and calls `ended` with the outcome later; it may take seconds if a recording ends.

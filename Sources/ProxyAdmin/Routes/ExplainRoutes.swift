@@ -7,8 +7,8 @@ import ProxyServer
 import ResponseStore
 
 /// `GET /v1/traces?id=ID`: how a request was handled. `POST /v1/explain`: how a request would be handled, without sending anything. The
-/// content of the latter (application/http) is the request's head, then its own content, of which `?content=LENGTH` gives the length, and
-/// optionally a saved response's head. `client=ADDRESS` and `user=NAME` describe the client.
+/// content of `POST /v1/explain` (application/http) is the request's head, the request's content, and optionally a saved response's head.
+/// `?content=LENGTH` gives the length of the request's content. `client=ADDRESS` and `user=NAME` describe the client.
 package enum ExplainRoutes {
     /// - Parameter tellsQuery: whether the query of a URL may be shown, as in the log.
     package static func routes(server: ProxyServer, store: ResponseStore, tellsQuery: Bool) -> [AdminRoute] {
@@ -68,7 +68,7 @@ package enum ExplainRoutes {
             let explanation = Explainer.judge(heads, context: context, terms, at: now)
             return answer(explanation, exchange, wantsText: wantsText)
         }
-        // The disk is not read if memory has the answer.
+        // The disk is read only if memory is not enough.
         let explained = Explainer.explain(heads, context: context, terms, at: now) { key, onDisk in
             if onDisk { return .later }
             return switch store.inMemory(key.span) {

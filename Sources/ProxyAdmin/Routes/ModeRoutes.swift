@@ -5,9 +5,9 @@ import TextCoding
 package enum ModeRoutes {
     /// A requested change of the mode.
     package struct Change: Sendable {
-        /// `nil`: the active mode stays.
+        /// The requested mode; `nil` if the active mode stays.
         package let mode: String?
-        /// Replayed sequences start again.
+        /// Whether replayed sequences start again.
         package let rewinds: Bool
     }
 
@@ -17,7 +17,7 @@ package enum ModeRoutes {
             let file: String
             let recorded: Int
             let unrecorded: Int
-            /// The failure since which the recording lacks exchanges.
+            /// The write error after which exchanges are missing in the recording; `nil` if there was none.
             let failure: String?
 
             package init(file: String, recorded: Int, unrecorded: Int, failure: String?) {
@@ -29,7 +29,7 @@ package enum ModeRoutes {
         }
 
         let mode: String
-        /// How often the network gate has let anything pass since the mode became active.
+        /// How many checks of the network gate have passed since the mode became active.
         let departures: Int
         /// The recording that exchanges are written to.
         package var recording: Recording?

@@ -64,7 +64,7 @@ struct PolicyStatus {
                 (
                     "differs",
                     "\(count) x \(difference.target.method) \(difference.target.url): \(difference.active.text), "
-                        + "\(difference.shadow.text)\(rule) under the shadow"
+                        + "\(difference.shadow.text)\(rule) under policy.shadow"
                 ))
         }
         return lines + Self.rest(report.differences, "differs")

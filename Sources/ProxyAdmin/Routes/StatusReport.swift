@@ -9,7 +9,7 @@ struct StatusReport {
     let process: StatusSource
     let now: Timestamp
     let mode: ExchangeContext.Mode
-    /// The network status that the mode depends on; `nil` if it does not.
+    /// The network status, if the mode depends on it; otherwise `nil`.
     let network: String?
     let loops: LoopStatistics
     let store: StoreStatistics
@@ -133,7 +133,7 @@ struct StatusReport {
             lines.append(
                 (
                     "transforms",
-                    "\(loops.transformed) applied, \(loops.untransformed) skipped, \(loops.failedTransforms) failed; \(transformedBodies.count) kept, \(EntryText.size(UInt64(max(0, transformedBodies.bytes))))"
+                    "\(loops.transformed) applied, \(loops.untransformed) skipped, \(loops.failedTransforms) failed; \(transformedBodies.count) bodies cached, \(EntryText.size(UInt64(max(0, transformedBodies.bytes))))"
                 ))
         }
         lines += policy.lines

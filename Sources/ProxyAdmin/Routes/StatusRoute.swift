@@ -20,7 +20,7 @@ package enum StatusRoute {
     }
 }
 
-/// The parts of the status that no module below knows: of the process, its settings, and its warnings.
+/// The parts of the status that only the caller knows: about the process, its settings and its warnings.
 package struct StatusSource: Sendable {
     package struct Warning: Sendable {
         package let at: Timestamp
@@ -35,7 +35,7 @@ package struct StatusSource: Sendable {
     package var version: String
     package var process: Int32
     package var startedAt: Timestamp
-    /// The file that the latest reload read; `nil` without one.
+    /// The file that the latest reload read; `nil` if there is no settings file.
     package var settingsFile: @Sendable () -> String?
     package var listeners: [String]
     package var loops: Int
@@ -44,14 +44,22 @@ package struct StatusSource: Sendable {
     package var memoryLimit: Int
     /// Lines that the access log dropped.
     package var droppedLines: @Sendable () -> UInt64
-    /// Newest first.
+    /// The latest attempt to read the settings; at first the start.
+    package var latestReload: @Sendable () -> (at: Timestamp, succeeded: Bool)
+    /// Why this Larder is not ready for further requests; `nil` if it is ready.
+    package var unreadyReason: @Sendable () -> String?
+    /// The recent warnings, newest first.
     package var warnings: @Sendable () -> [Warning]
+    /// Handshakes with hosts whose pins are only reported: the host with its port, and how many had a matching pin or none.
+    package var pinChecks: @Sendable () -> [(host: String, matched: UInt64, mismatched: UInt64)]
 
     package init(
         version: String, process: Int32, startedAt: Timestamp, settingsFile: @escaping @Sendable () -> String?,
         listeners: [String],
         loops: Int, storePath: String, storeLimit: Int, memoryLimit: Int, droppedLines: @escaping @Sendable () -> UInt64,
-        warnings: @escaping @Sendable () -> [Warning]
+        latestReload: @escaping @Sendable () -> (at: Timestamp, succeeded: Bool),
+        unreadyReason: @escaping @Sendable () -> String?, warnings: @escaping @Sendable () -> [Warning],
+        pinChecks: @escaping @Sendable () -> [(host: String, matched: UInt64, mismatched: UInt64)]
     ) {
         self.version = version
         self.process = process
@@ -63,6 +71,9 @@ package struct StatusSource: Sendable {
         self.storeLimit = storeLimit
         self.memoryLimit = memoryLimit
         self.droppedLines = droppedLines
+        self.latestReload = latestReload
+        self.unreadyReason = unreadyReason
         self.warnings = warnings
+        self.pinChecks = pinChecks
     }
 }

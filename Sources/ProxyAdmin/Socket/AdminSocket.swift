@@ -13,7 +13,7 @@ package struct AdminSocket: Sendable {
 
     static let backlog: Int32 = 32
     private static let lockAttempts = 20
-    /// In microseconds.
+    /// The pause between attempts to take the lock, in microseconds.
     private static let lockPause: UInt32 = 10_000
 
     /// Binds and listens, until `close` or the end of the process.
@@ -40,14 +40,14 @@ package struct AdminSocket: Sendable {
 
     /// Removes the socket at this path if its process has ended. The lock's file stays.
     package static func removeLeftOver(_ path: String) {
-        // First without the lock: a process that starts at this path may need it.
+        // The socket is checked without the lock first: a process that starts at this path may need the lock.
         guard let address = UnixAddress(path: path), (try? isRefused(path, address)) == true else { return }
         do throws(AdminSocketError) {
             let lock = try takeLock(path)
             defer { _ = Glibc.close(lock) }
             try removeLeftOver(path, address)
         } catch {
-            // It is in use, or another user's.
+            // The socket is in use, or belongs to another user.
         }
     }
 
@@ -68,7 +68,7 @@ package struct AdminSocket: Sendable {
         let lock = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard lock >= 0 else { throw .failed(SystemError("open", code: errno), path: path + ".lock") }
         var code = EWOULDBLOCK
-        // Another Larder that starts holds it for a moment, when it looks for sockets that are left over.
+        // Another Larder that starts holds the lock for a moment, when it looks for sockets that are left over.
         for attempt in 0..<Self.lockAttempts where code == EWOULDBLOCK {
             if attempt > 0 { usleep(Self.lockPause) }
             if flock(lock, LOCK_EX | LOCK_NB) == 0 { return lock }
@@ -79,7 +79,7 @@ package struct AdminSocket: Sendable {
         throw .failed(SystemError("flock", code: code), path: path + ".lock")
     }
 
-    /// Removes the socket of a process that has ended; one that another program accepts connections on stays.
+    /// Removes the socket of a process that has ended. A socket on which a program accepts connections stays.
     private static func removeLeftOver(_ path: String, _ address: UnixAddress) throws(AdminSocketError) {
         var status = stat()
         guard lstat(path, &status) == 0 else { return }

@@ -3,9 +3,9 @@ import TextCoding
 
 /// Why an admin socket cannot be made at a path.
 package enum AdminSocketError: Error, Sendable, CustomStringConvertible {
-    /// A running Larder, or another program, accepts connections there.
+    /// A running Larder, or another program, accepts connections at the path.
     case inUse(path: String)
-    /// The file there is not a socket, so Larder does not remove it.
+    /// The file at the path is not a socket, so Larder does not remove it.
     case notASocket(path: String)
     /// The kernel limits the length of the path.
     case pathTooLong(path: String)

@@ -33,7 +33,7 @@ extension CacheOverrides {
         }
     }
 
-    /// Informational statuses, and those whose response updates or completes another stored response (RFC 9111 §3.3, §4.3.4).
+    /// Whether the status is informational, or its response updates or completes another stored response (RFC 9111 §3.3, §4.3.4).
     private static func isNeverStored(_ status: UInt16) -> Bool { status < 200 || status == 206 || status == 304 }
 
     private static func statuses(_ text: String) -> StatusRange? {

@@ -38,9 +38,15 @@ extension CacheRule {
     private func checkUnsafe(_ mapping: SettingsMapping, problems: inout SettingsProblems) {
         let posts = key?.bodyMethods?.contains(.post) ?? false
         let overridingWords: [(isGiven: Bool, cursor: SettingsCursor?, what: String)] = [
-            (!overrides.ignored.isEmpty, mapping["ignore"], "this stores responses that the origin server forbids to store"),
-            (overrides.setCookie == .always, mapping["set_cookie"], "this shares cookies for a heuristic lifetime"),
-            (posts, mapping["key"], "this serves responses to POST from the store (RFC 9111 §4)"),
+            (
+                !overrides.ignored.isEmpty, mapping["ignore"],
+                "the rule stores responses although the origin server forbids storing them"
+            ),
+            (
+                overrides.setCookie == .always, mapping["set_cookie"],
+                "the rule stores responses with Set-Cookie even if a heuristic or a rule sets their lifetime"
+            ),
+            (posts, mapping["key"], "the rule serves responses to POST from the store (RFC 9111 §4)"),
         ]
         if !overrides.unsafe {
             for word in overridingWords where word.isGiven {
@@ -48,12 +54,12 @@ extension CacheRule {
             }
         } else if overrides.policy == nil, !overrides.givesLifetime, !overridingWords.contains(where: \.isGiven) {
             mapping["unsafe"]?.report(
-                "`unsafe` has no effect: the rule sets none of policy, ttl, ignore, set_cookie: always and key.body: POST",
+                "`unsafe` has no effect without policy, ttl, ignore, set_cookie: always or key.body: POST",
                 to: &problems)
         }
     }
 
-    /// `true`, `false`, or `{wait: 5s}`.
+    /// Reads `true`, `false`, or `{wait: 5s}`.
     private static func collapsing(
         _ cursor: SettingsCursor, problems: inout SettingsProblems
     ) -> CacheOverrides.Collapsing? {

@@ -27,7 +27,7 @@ package struct FieldEdits: Sendable {
     package struct Edit: Sendable {
         package let kind: Kind
         package let name: FieldName
-        /// One value per line; empty for `remove`.
+        /// The values, one for each line; empty for `remove`.
         package let values: [FieldValue]
     }
 

@@ -2,8 +2,8 @@
 package enum RuleMode: Sendable {
     case live, offline, replay, record, recordMissing
 
-    /// Larder looks for a recorded response.
+    /// Whether Larder looks for a recorded response.
     package var replays: Bool { self == .replay || self == .recordMissing }
-    /// Larder records forwarded requests.
+    /// Whether Larder records forwarded requests.
     package var records: Bool { self == .record || self == .recordMissing }
 }

@@ -10,7 +10,7 @@ package final class TransformPlan: Sendable {
     /// The last matching rule that has transform settings.
     package let ruleName: String
     package let words: TransformWords
-    /// Identifies the transformation: plans with different results have different fingerprints. Limits do not count.
+    /// Identifies the transformation: plans with different results have different fingerprints. Limits are not part of the fingerprint.
     package let fingerprint: UInt64
 
     package init(_ words: TransformWords, ruleName: String) {
@@ -28,13 +28,13 @@ package final class TransformPlan: Sendable {
 
     package var onError: TransformWords.OnError { words.onError ?? .fail }
     package var maximumBodyLength: UInt64 { words.maximumBodyLength ?? 8 << 20 }
-    /// Default: twice `maximumBodyLength`.
+    /// The maximum length of the result, in bytes. Default: twice `maximumBodyLength`.
     package var maximumOutputLength: UInt64 { words.maximumOutputLength ?? 2 * maximumBodyLength }
     package var maximumDepth: Int { Int(words.maximumDepth ?? 512) }
-    /// In milliseconds, counted from when the body is complete.
+    /// The maximum time in milliseconds, counted from when the body is complete.
     package var timeout: Int64 { words.timeout ?? 10_000 }
 
-    /// Nothing is transformed, for example because a later rule cancels an earlier one.
+    /// Whether nothing is transformed, for example because a later rule cancels an earlier one.
     package var isEmpty: Bool { !makesJSON && words.charset == nil }
 
     private var makesJSON: Bool { words.readsPropertyLists == true || words.readsXML == true || editsJSON }
@@ -83,7 +83,7 @@ package final class TransformPlan: Sendable {
 
     // MARK: The fingerprint
 
-    /// Must be raised when the same settings produce a different result for the same body.
+    /// This number must be raised when the same settings produce a different result for the same body.
     private static let version: StaticString = "1"
 
     /// All values that determine the result. Different settings always give different lists.

@@ -39,7 +39,9 @@ extension TransformWords {
                 guard let text = item.text(problems: &problems),
                     Self.isPointer(text, path: item.path, at: item.node.place, problems: &problems)
                 else { return nil }
-                if text.isEmpty { item.report("the whole value cannot be removed", to: &problems) }
+                if text.isEmpty {
+                    item.report("an empty pointer selects the whole value, which cannot be removed", to: &problems)
+                }
                 return text
             }
         }
@@ -75,7 +77,7 @@ extension TransformWords {
 
     // MARK: Charsets
 
-    /// `utf-8`, or `{to: utf-8, from: windows-1251}`.
+    /// Reads `utf-8`, or `{to: utf-8, from: windows-1251}`.
     private static func reencoding(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> Reencoding? {
         guard case .mapping = cursor.node.value else {
             return charset(cursor, problems: &problems).map { Reencoding(to: $0, from: nil) }

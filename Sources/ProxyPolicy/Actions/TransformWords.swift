@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// The transform settings of rules. `nil` leaves the value to the rules before, or to the defaults.
+/// The transform settings of rules. `nil` keeps the value of an earlier rule, or the default.
 package struct TransformWords: Equatable, Sendable {
     package enum Nulls: UInt8, Sendable { case keep, members, everywhere }
     /// What happens when the transformation fails.
@@ -27,11 +27,11 @@ package struct TransformWords: Equatable, Sendable {
     package var charset: Reencoding?
     package var contentTypes: [MediaTypePattern]?
     package var onError: OnError?
-    /// The longest name, in bytes.
+    /// The maximum lengths of a body before and after the transform, in bytes, and the maximum nesting depth.
     package var maximumBodyLength: UInt64?
     package var maximumOutputLength: UInt64?
     package var maximumDepth: Int64?
-    /// In milliseconds.
+    /// The maximum time for the transform, in milliseconds.
     package var timeout: Int64?
 
     package init() {}

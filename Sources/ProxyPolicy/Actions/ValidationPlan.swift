@@ -2,7 +2,7 @@ import HTTPMessage
 
 /// The checks of a response, collected from all matching rules, and what happens when one fails.
 package struct ValidationPlan: Equatable, Sendable {
-    /// What happens to a response that fails. In no case is it stored, and it never replaces a good one.
+    /// What happens to a response that fails. Such a response is never stored, and never replaces a good stored response.
     package enum OnFailure: UInt8, CaseIterable, Sendable { case block, annotate, pass, stale }
     /// What happens to a body that is too large to be checked.
     package enum Oversize: UInt8, CaseIterable, Sendable { case pass, block }
@@ -44,12 +44,12 @@ package struct ValidationPlan: Equatable, Sendable {
     }
 }
 
-/// The `validate` section of a rule: `nil` leaves the value to the rules before.
+/// The `validate` section of a rule: `nil` keeps the value of an earlier rule.
 package struct ValidationRule: Equatable, Sendable {
     package var statuses: [StatusRange]?
     package var contentTypes: [MediaTypePattern]?
     package var replaces = false
-    /// Empty: the body is not checked.
+    /// If empty, the body is not checked.
     package var wellformed: BodyKinds?
     package var onFailure: ValidationPlan.OnFailure?
     package var oversize: ValidationPlan.Oversize?

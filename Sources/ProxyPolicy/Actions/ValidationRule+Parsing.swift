@@ -20,7 +20,7 @@ extension ValidationRule {
         oversize = mapping["oversize"]?.word(among: ["pass": .pass, "block": .block], problems: &problems)
         maximumBodyLength = mapping["max_body"]?.byteCount(in: 1...PolicyLimits.checkedBodyLength, problems: &problems)
         if replaces, statuses == nil, contentTypes == nil {
-            mapping["replace"]?.report("nothing to replace: give status or content_type as well", to: &problems)
+            mapping["replace"]?.report("`replace` needs `status` or `content_type` too", to: &problems)
         }
     }
 
@@ -28,7 +28,7 @@ extension ValidationRule {
         "json": .json, "xml": .xml, "plist": .propertyList, "image": .image,
     ]
 
-    /// One kind, `none`, or `{any_of: [json, image]}`.
+    /// Reads one kind of body, `none`, or `{any_of: [json, image]}`.
     private static func bodyKinds(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> BodyKinds? {
         switch cursor.node.value {
         case .mapping:
@@ -40,7 +40,7 @@ extension ValidationRule {
                 guard let kind = item.word(among: kinds, problems: &problems) else { continue }
                 if !found.insert(kind).inserted { item.report("this kind is listed twice", to: &problems) }
             }
-            if list.count < 2 { cursor.report("any_of needs two or more kinds", to: &problems) }
+            if list.count < 2 { cursor.report("`any_of` needs two or more kinds", to: &problems) }
             return found
         case .sequence:
             cursor.report("expected one kind, or several in any_of: {any_of: [json, image]}", to: &problems)

@@ -1,6 +1,7 @@
 /// The count of one client, user, host or rule. Times are monotonic, in microseconds.
 struct LimitCount {
-    /// The bucket of `rate`: one request takes `Rate.microseconds` of at most `count` times as much, and each microsecond adds `count`.
+    /// The token bucket of `rate`. A full bucket has `count * microseconds` credits; a request takes `microseconds` of them, and each
+    /// microsecond adds `count`.
     private var credit: UInt64
     private var creditTime: UInt64
     private var windowStart: UInt64
@@ -17,7 +18,7 @@ struct LimitCount {
     /// Refills the bucket, and begins a new window if the last one has ended.
     mutating func advance(_ limit: RuleLimit, to now: UInt64) {
         if let rate = limit.rate, now > creditTime {
-            // A bucket is full after its full period, so the product fits.
+            // After its full period a bucket is full, so more elapsed time changes nothing, and the product cannot overflow.
             let elapsed = min(now - creditTime, rate.microseconds)
             credit = min(rate.count * rate.microseconds, credit + elapsed * rate.count)
             creditTime = now
@@ -28,7 +29,7 @@ struct LimitCount {
         }
     }
 
-    /// Why the limit does not permit one more request with this much content, and the microseconds until it does.
+    /// Why the limit does not permit one more request with this much content, and the number of microseconds until the limit permits it.
     func refusal(_ limit: RuleLimit, bytesOut length: UInt64, at now: UInt64) -> (word: RuleLimit.Word, wait: UInt64?)? {
         if let rate = limit.rate, credit < rate.microseconds {
             return (.rate, (rate.microseconds - credit + rate.count - 1) / rate.count)
@@ -65,13 +66,13 @@ struct LimitCount {
         }
     }
 
-    /// The microseconds left of the window; `nil` if it lasts until Larder ends.
+    /// The number of microseconds until the window ends; `nil` if the window lasts until Larder ends.
     func windowRest(_ limit: RuleLimit, at now: UInt64) -> UInt64? {
         guard case .microseconds(let length) = limit.window else { return nil }
         return length - min(length, now - min(now, windowStart))
     }
 
-    /// When the count equals a new one, if nothing more is counted; `nil` if never.
+    /// The time from which the count equals a new one, if nothing more is counted; `nil` if there is no such time.
     func idleTime(_ limit: RuleLimit) -> UInt64? {
         var time = creditTime
         if let rate = limit.rate {

@@ -28,7 +28,7 @@ package struct LimitCounters: Sendable {
                 if time > now { nextSearch = min(nextSearch, time) }
                 return time > now
             }
-            // The search has made some room: the next search is due when it is used up.
+            // If the search has made room, the next search is due when that room is used up.
             if counts.count < PolicyLimits.limitSubjects { nextSearch = 0 }
         }
     }
@@ -79,7 +79,7 @@ package struct LimitCounters: Sendable {
     ) -> LimitRefusal? {
         for demand in demands {
             guard let count = prepare(demand, at: now), count.permits(length, word, of: demand.limit) else {
-                // No window has room for more than the whole quota.
+                // No window permits more than the whole quota, so content longer than the quota gets no time for a retry.
                 let isPossible = length <= demand.limit.most(word) ?? .max
                 let wait = isPossible ? rules[Key(demand)]?.counts[demand.subject]?.windowRest(demand.limit, at: now) : nil
                 return LimitRefusal(rule: demand.rule, word: word, limit: demand.limit, retryAfter: Self.seconds(wait))

@@ -17,7 +17,7 @@ package struct LimitDemand: Sendable {
 package final class LimitRefusal: Equatable, Sendable {
     package let rule: String
     package let word: RuleLimit.Word
-    /// The limit, as in the settings.
+    /// The limit, formatted as in the settings.
     package let limit: String
     /// The seconds until the same request can succeed; `nil` if no time is known.
     package let retryAfter: UInt64?

@@ -25,11 +25,11 @@ extension RuleLimit {
         }
         if let quota = quotaKeys.first, mapping["within"] == nil {
             mapping[quota]?.report(
-                "\(quota) is a quota for a period: add within, such as `within: 1h` or `within: run`", to: &problems)
+                "\(quota) is a quota for a period: add `within`, such as `within: 1h` or `within: run`", to: &problems)
         }
-        if quotaKeys.isEmpty { mapping["within"]?.report("within needs one of requests, bytes_out and bytes_in", to: &problems) }
+        if quotaKeys.isEmpty { mapping["within"]?.report("`within` needs `requests`, `bytes_out` or `bytes_in`", to: &problems) }
         if countedKeys.isEmpty {
-            mapping["per"]?.report("per needs one of rate, requests, bytes_out and bytes_in", to: &problems)
+            mapping["per"]?.report("`per` needs `rate`, `requests`, `bytes_out` or `bytes_in`", to: &problems)
         }
     }
 

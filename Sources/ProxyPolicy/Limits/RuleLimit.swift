@@ -42,7 +42,7 @@ package struct RuleLimit: Hashable, Sendable {
         }
     }
 
-    /// The longest content of a request and of a response, in bytes; `nil` for no limit.
+    /// The maximum lengths of the content of a request and of a response, in bytes; `nil` for no limit.
     package var requestBody: UInt64?
     package var responseBody: UInt64?
     package var rate: Rate?
@@ -51,17 +51,17 @@ package struct RuleLimit: Hashable, Sendable {
     package var bytesOut: UInt64?
     package var bytesIn: UInt64?
     package var scope = Scope.rule
-    /// Present if there is a quota.
+    /// The window of the quotas; `nil` if there is no quota.
     package var window: Window?
 
     package init() {}
 
-    /// Whether Larder counts requests or bytes for it.
+    /// Whether Larder counts requests or bytes for the limit.
     package var counts: Bool { rate != nil || hasQuota }
 
     var hasQuota: Bool { requests != nil || bytesOut != nil || bytesIn != nil }
 
-    /// Whether it needs the length of contents, which a tunnel hides.
+    /// Whether the limit needs the length of contents, which a tunnel hides.
     package var needsContent: Bool { requestBody != nil || responseBody != nil || bytesOut != nil || bytesIn != nil }
 
     /// A limit in bytes; `nil` if there is none.
@@ -75,7 +75,7 @@ package struct RuleLimit: Hashable, Sendable {
         }
     }
 
-    /// The limits that it sets.
+    /// What the rule limits.
     package var words: [Word] {
         Word.allCases.filter { word in
             switch word {
@@ -86,7 +86,7 @@ package struct RuleLimit: Hashable, Sendable {
         }
     }
 
-    /// One limit as in the settings, for users: `requests: 1000, within: 1h, per: client`.
+    /// One limit as written in the settings, for users: `requests: 1000, within: 1h, per: client`.
     package func description(of word: Word) -> String {
         switch word {
         case .requestBody: return "request_body: \(SettingsQuantity.text(ofBytes: requestBody ?? 0))"

@@ -2,8 +2,8 @@ import HTTPMessage
 
 /// Finds the rules that name a host, without examining the other rules.
 ///
-/// One pass over the host from its end keeps a running hash: at each dot it is the hash of the suffix after the dot, at the start the hash
-/// of the whole name. Each hash is one probe into a table that is at most half full.
+/// One pass over the host from its end keeps a running hash. At each dot it is the hash of the suffix after the dot; at the start it is the
+/// hash of the whole name. Each hash is one probe into a table that is at most half full.
 struct HostIndex: Sendable {
     private struct Entry: Sendable {
         let name: [UInt8]
@@ -29,13 +29,13 @@ struct HostIndex: Sendable {
     /// The entry's index plus one, or 0 for an empty slot; the size is a power of two.
     private var slots: [UInt32] = []
     private var hasSuffixes = false
-    /// The rules that name an address, which is not IPv4-mapped.
+    /// The rules that name an address, by that address, which is never IPv4-mapped.
     private var addresses: [IPAddress: Range<Int>] = [:]
-    /// For IPv6 addresses that embed an IPv4 address: the further rules that they match, by that IPv4 address.
+    /// The rules that IPv6 addresses match because they embed an IPv4 address, by that IPv4 address.
     private var embedded: [IPAddress: Range<Int>] = [:]
 
-    /// - Parameter rules: for each rule its hosts, empty for any host, and whether no address that embeds one of them matches, as with a
-    ///   rule that allows.
+    /// - Parameter rules: the hosts of each rule, empty for any host. `isExact`: whether an IPv4 address in the rule matches only itself.
+    ///   An exact address does not match IPv6 addresses that embed it. Rules that allow are exact.
     init(_ rules: some Sequence<(hosts: [HostPattern], isExact: Bool)>) {
         var places: [HostPattern: Int] = [:]
         var named: [Named] = []

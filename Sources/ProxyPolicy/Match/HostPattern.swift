@@ -1,25 +1,25 @@
 import HTTPMessage
 
-/// A host pattern of a rule: `example.com` matches only that host, `*.example.com` each host below it (not itself), `*` any host;
-/// an address matches itself, however it is written.
+/// A host pattern of a rule: `example.com` matches only that host, `*.example.com` each host below it (not itself), `*` any host; an
+/// address matches itself in any notation.
 package enum HostPattern: Hashable, Sendable {
     case any
-    /// In lower case, without a final dot.
+    /// A name in lower case, without a final dot.
     case name([UInt8])
     /// The name after `*.`, in the form of `name`.
     case below([UInt8])
-    /// Not IPv4-mapped: a connection to `[::ffff:a00:1]` is one to `10.0.0.1`.
+    /// An address that is not IPv4-mapped: a connection to `[::ffff:a00:1]` is one to `10.0.0.1`.
     case address(IPAddress)
 
     package enum Fault: Error, Equatable {
         case empty, tooLong
-        /// It contains a scheme, a path or credentials.
+        /// The text contains a scheme, a path or credentials.
         case moreThanHost
         /// Ports are given under a separate key.
         case port
         case starNotInFront
         case emptyLabel
-        /// It looks like an address, but not one that a request could contain.
+        /// The text looks like an address, but not one that a request could contain.
         case malformedAddress
         case notInHosts(Unicode.Scalar)
     }
@@ -39,12 +39,12 @@ package enum HostPattern: Hashable, Sendable {
         }
     }
 
-    /// Maps an IPv6 address that embeds an IPv4 address to the latter. A translator or relay in between may lead to that IPv4
-    /// address, or to another host: so a rule that denies `10.0.0.1` also denies `[64:ff9b::a00:1]`, and a rule that allows it
-    /// does not allow the other.
+    /// Maps an IPv6 address that embeds an IPv4 address to the IPv4 address. A translator or relay in between may lead to that IPv4
+    /// address, or to another host. So a rule that denies `10.0.0.1` also denies `[64:ff9b::a00:1]`, but a rule that allows `10.0.0.1` does
+    /// not allow `[64:ff9b::a00:1]`.
     package static func canonical(_ address: IPAddress) -> IPAddress { address.embeddedIPv4 ?? address }
 
-    /// Whether it matches the host of this request's target.
+    /// Whether the pattern matches the host of this request's target.
     /// - Parameter readings: with `.every`, an address matches only itself and its IPv4-mapped form.
     func matches(_ request: RequestHead, as readings: MatchedReadings) -> Bool {
         let host = request.span(of: request.target.host)

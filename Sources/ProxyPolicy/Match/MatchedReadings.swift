@@ -3,12 +3,12 @@
 package enum MatchedReadings: Sendable {
     /// Every reading and every occurrence: for rules that allow. Unknown properties do not match.
     case every
-    /// Any of them: for rules that deny. Unknown properties match.
+    /// Any reading and any occurrence: for rules that deny. Unknown properties match.
     case any
     /// The request as the client sent it: for all other rules.
     case asSent
 
-    /// For the exclusions of a rule: they must not match in any reading if the rule must match in every reading.
+    /// The readings for a rule's exclusions. If the rule must match in every reading, its exclusions must not match in any.
     var opposite: MatchedReadings {
         switch self {
         case .every: .any

@@ -1,4 +1,4 @@
-// The requests of each operation, after the document that defines its protocol.
+// The requests of each operation, according to the document that defines its protocol.
 //
 // A table for rules that allow is narrow: an operation that only reads has no request that writes, and one that writes has only the
 // requests that write. So a rule that denies `registry-push` does not deny a pull, and a rule that allows a push names both operations.
@@ -23,8 +23,8 @@ extension NamedOperation {
         // OCI Distribution Specification 1.1, "Endpoints": end-1, 2, 3, 8 and 12.
         case .registryPull:
             [Requests(Self.reads, ["/v2/", "/v2/**/manifests/*", "/v2/**/blobs/*", "/v2/**/tags/list", "/v2/**/referrers/*"])]
-        // The same, end-4 to 7, 11 and 13. DELETE ends an upload (CNCF Distribution, "Canceling an Upload"); DELETE of manifests
-        // and blobs is not part of a push.
+        // OCI Distribution Specification 1.1, "Endpoints": end-4 to 7, 11 and 13. DELETE ends an upload (CNCF Distribution, "Canceling an
+        // Upload"); DELETE of manifests and blobs is not part of a push.
         case .registryPush:
             [
                 Requests(["GET", "POST", "PATCH", "PUT", "DELETE"], ["/v2/**/blobs/uploads/*"]),

@@ -2,7 +2,8 @@ import HTTPMessage
 
 /// A common operation of a client, such as `git fetch`, as a rule names it: `match: {operation: git-fetch}`.
 ///
-/// A request belongs to an operation if it is one of its `requests`. Their fields do not count, since a client can send any.
+/// A request belongs to an operation if it is one of its `requests`. The fields of a request are not compared, since a client can send any
+/// fields.
 package enum NamedOperation: String, CaseIterable, Sendable {
     case gitFetch = "git-fetch"
     case gitPush = "git-push"
@@ -17,8 +18,8 @@ package enum NamedOperation: String, CaseIterable, Sendable {
     case maven
     case readOnly = "read-only"
 
-    /// The name that was probably meant. Commands whose name differs from their operation's take precedence: `git-pull` is near
-    /// to `git-push`.
+    /// The name that was probably meant. Commands that are named differently from their operation are tried first: `git-pull` is a
+    /// `git-fetch`, but its spelling is nearer to `git-push`.
     package static func nearest(to text: String) -> String? {
         otherNames[text.lowercased()]?.rawValue ?? NearestName.of(text, among: allCases.lazy.map(\.rawValue))
     }
@@ -31,7 +32,7 @@ package enum NamedOperation: String, CaseIterable, Sendable {
 }
 
 extension NamedOperation {
-    /// Some requests of an operation: one of the methods, one of the paths (globs; none stands for every path), and each of the query
+    /// Some requests of an operation: one of the methods, one of the paths (globs; an empty list matches every path), and each of the query
     /// parameters.
     struct Requests {
         let methods: [String]
@@ -45,9 +46,9 @@ extension NamedOperation {
         }
     }
 
-    /// The conditions of which a request of the operation meets one.
+    /// The conditions for the operation: each of its requests meets at least one of them.
     /// - Parameter folders: globs such as `/npm`. A path of the operation that does not begin with `/**` begins at the root of the host, or
-    ///   at one of these.
+    ///   at one of these folders.
     /// - Throws: if a folder and a path are too long together.
     package func conditions(below folders: [String]) throws(PathPattern.Fault) -> [RuleCondition] {
         guard var conditions = Self.compiled[self] else { preconditionFailure("every operation is compiled") }

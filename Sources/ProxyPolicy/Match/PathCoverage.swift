@@ -1,6 +1,6 @@
 /// The readings of one request's path that rules match.
 struct PathCoverage: Sendable {
-    /// Every path matches, so readings that Larder does not know match too.
+    /// Whether every path matches; then readings that Larder does not know match too.
     private(set) var isEveryPath = false
     /// A bit for each reading, by its number in `PathReadings`.
     private(set) var readings: UInt64 = 0

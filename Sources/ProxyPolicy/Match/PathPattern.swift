@@ -18,7 +18,7 @@ package final class PathPattern: Sendable {
         case notInPaths(UInt8)
     }
 
-    /// The pattern matches every path, including a request without one (CONNECT).
+    /// Whether the pattern matches every path, including a request without one (CONNECT).
     package let matchesEveryPath: Bool
     package let text: String
     /// The pattern with its escapes decoded, so that `%2A` is a literal star: the form that a server compares with a decoded
@@ -34,7 +34,7 @@ package final class PathPattern: Sendable {
     /// The bytes before the first star, compared first: they rule out most paths.
     private let prefix: [UInt8]
     private let shape: Shape
-    /// Only for the shape `general`.
+    /// The automaton; `nil` unless the pattern's shape is `general`.
     private let machine: Machine?
 
     /// A byte of a path, or a star of the pattern.
@@ -104,7 +104,7 @@ extension PathPattern {
     /// One bit for each number of matched literals, 0 to `longest`.
     private typealias States = InlineArray<8, UInt64>
 
-    /// Adjacent stars; two or more cross slashes.
+    /// A run of adjacent stars. Two or more stars also match slashes.
     private struct StarRun {
         let isAcross: Bool
         /// `/**/` also matches a single slash. Repetitions such as `/**/**/` mean the same.
@@ -158,7 +158,7 @@ extension PathPattern {
                     if run.standsBetweenSlashes { Self.set(state, in: &mayBeSkipped) }
                     index = run.end
                 } else {
-                    // If the pattern contains all 256 bytes, the last keeps class 0: no byte is outside the pattern.
+                    // If the pattern contains all 256 bytes, the last byte keeps class 0, because no byte is outside the pattern.
                     if classes[Int(byte)] == 0, classCount < 256 {
                         classes[Int(byte)] = UInt8(classCount)
                         classCount += 1

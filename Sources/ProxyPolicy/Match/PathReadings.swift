@@ -8,13 +8,14 @@ import HTTPMessage
 /// if each reading with its escapes decoded is allowed. The readings are made once per request, and only for a path with `%`,
 /// `\`, `;`, `//` or a segment that begins with a dot; any other path has one reading. The storage is reused.
 package struct PathReadings: Sendable {
-    /// No program needs more readings than this, or readings of more bytes in total: with more, `isComplete` is false.
+    /// The maximum number of readings, and of bytes in all readings together. No program needs more. If a path has more, `isComplete` is
+    /// false.
     static let limit = UInt64.bitWidth
     private static let byteLimit = 256 << 10
 
     private struct Reading {
         let extent: Extent
-        /// Without escapes, or with its escapes decoded at least once: a server may look for a file of this name.
+        /// Whether the reading has no escapes, or its escapes are decoded at least once: a server may look for a file of this name.
         var isFinal: Bool
     }
 
@@ -22,7 +23,7 @@ package struct PathReadings: Sendable {
     /// The path itself first. Empty for a path that has one reading.
     private var readings: [Reading] = []
     private var isMade = false
-    /// Every reading is known.
+    /// Whether every reading is known.
     private(set) var isComplete = true
 
     /// Storage above this is freed after the request that needed it.
@@ -38,7 +39,8 @@ package struct PathReadings: Sendable {
         bytes.removeAll(keepingCapacity: bytes.capacity <= Self.keptCapacity)
     }
 
-    /// The readings of `path` that any of the patterns matches; for `.any`, at least one of them.
+    /// The readings of `path` that at least one of the patterns matches. With `.any`, the result is `everyPath` if the path matches as
+    /// sent, or if not every reading is known.
     mutating func coverage(of path: Span<UInt8>, by patterns: [PathPattern], as readings: MatchedReadings) -> PathCoverage {
         var coverage = PathCoverage.none
         for pattern in patterns {
@@ -47,14 +49,15 @@ package struct PathReadings: Sendable {
             case .asSent: if pattern.matches(path) { coverage.insert(0) }
             case .every: addMatches(of: pattern.decoded, for: path, to: &coverage)
             case .any:
-                // Most paths are written like the pattern. A pattern may be written with escapes too.
+                // Compares the path as sent first: most paths are written like the pattern, and a pattern may contain escapes too.
                 if pattern.matches(path) { return .everyPath }
                 make(from: path)
                 if !isComplete { return .everyPath }
                 addMatches(of: pattern, for: path, to: &coverage)
                 if pattern.decoded !== pattern { addMatches(of: pattern.decoded, for: path, to: &coverage) }
             }
-            // Sets of two lists of patterns may be intersected, so they have to be complete.
+            // Only `.asSent` may stop at the first match. Otherwise, the results for two lists of patterns may be intersected, so each must
+            // be complete.
             if readings == .asSent, !coverage.isEmpty { return coverage }
         }
         return coverage
@@ -73,7 +76,7 @@ package struct PathReadings: Sendable {
 
     enum Share { case none, some, all }
 
-    /// How many of the readings for which a server may look are covered.
+    /// How many of the readings that a server may use are covered.
     mutating func share(of path: Span<UInt8>, in coverage: PathCoverage) -> Share {
         if coverage.isEveryPath { return .all }
         make(from: path)
@@ -83,7 +86,7 @@ package struct PathReadings: Sendable {
         return covered == needed && isComplete ? .all : .some
     }
 
-    /// The readings for which a server may look: a bit for each. One bit for a path that has one reading.
+    /// The readings that a server may use: one bit for each. One bit for a path that has one reading.
     private var finalReadings: UInt64 {
         if readings.isEmpty { return 1 }
         var bits: UInt64 = 0
@@ -99,7 +102,7 @@ package struct PathReadings: Sendable {
         return false
     }
 
-    /// The readings for which a server may look, each once, for explanations. The path alone if it has one reading.
+    /// The readings that a server may use, each once, for explanations. The path alone if it has one reading.
     package mutating func finalTexts(of path: Span<UInt8>) -> [[UInt8]] {
         make(from: path)
         if readings.isEmpty { return [path.withUnsafeBufferPointer { Array($0) }] }
@@ -118,7 +121,7 @@ package struct PathReadings: Sendable {
             let end = readings.count
             for number in first..<end {
                 add(isDecoded: true) { readings, _ in readings.appendDecoded(number, keepsSlashes: false) }
-                // A server may keep an encoded slash within its segment; it is decoded in the next round, or by the line above.
+                // Some servers keep an encoded slash within its segment. The next round decodes that slash, and so does the line above.
                 add(isDecoded: false) { readings, _ in readings.appendDecoded(number, keepsSlashes: true) }
             }
             if readings.count == end { return }
@@ -127,8 +130,7 @@ package struct PathReadings: Sendable {
         }
     }
 
-    /// The texts for which a server may look, or `nil` if not all of them are known. A request is allowed only if each is
-    /// allowed.
+    /// The paths that a server may use for `path`, or `nil` if not all of them are known. A request is allowed only if each is allowed.
     package static func texts(of path: [UInt8]) -> [[UInt8]]? {
         var known = PathReadings()
         known.make(from: path.span)
@@ -159,7 +161,7 @@ package struct PathReadings: Sendable {
 
     private enum Step: CaseIterable { case slashes, parameters, emptySegments, dotSegments, query }
 
-    /// Adds the reading that `append` writes to the end of `bytes`, unless it is known.
+    /// Adds the reading that `append` writes to the end of `bytes`, unless it is already in the list.
     private mutating func add(isDecoded: Bool, _ append: (inout PathReadings, Int) -> Void) {
         guard isComplete else { return }
         let start = bytes.count
@@ -222,14 +224,14 @@ package struct PathReadings: Sendable {
         for index in start..<bytes.count where bytes[index] == Self.backslash { bytes[index] = ASCII.slash }
     }
 
-    /// From the first `?` or `#`, which only a decoded escape can be.
+    /// Removes everything from the first `?` or `#` on. Only a decoded escape can be `?` or `#`.
     private mutating func removeQuery(from start: Int) {
         for index in start..<bytes.count where Self.endsPath(bytes[index]) { return bytes.removeLast(bytes.count - index) }
     }
 
     private static func endsPath(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") }
 
-    /// From each `;` to the end of its segment.
+    /// Removes everything from each `;` to the end of its segment.
     private mutating func removeParameters(from start: Int) {
         var end = start
         var isParameter = false

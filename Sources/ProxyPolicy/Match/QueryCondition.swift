@@ -2,7 +2,7 @@ import HTTPMessage
 
 /// A parameter that the query of a request must have, with a value that matches one of the patterns.
 package struct QueryCondition: Sendable {
-    /// Decoded.
+    /// The decoded name of the parameter.
     package let name: [UInt8]
     package let values: [ValuePattern]
     private let folded: [UInt8]
@@ -15,8 +15,8 @@ package struct QueryCondition: Sendable {
         folded = name.utf8.map(Self.folded)
     }
 
-    /// Whether some server may treat `name` as the parameter's name: in either case, and as PHP does, `.`, space and a `[`
-    /// without `]` as `_` and `name[]` as `name`.
+    /// Whether some server may treat `name` as the parameter's name. Servers may ignore case, and PHP treats `.`, a space and a `[` without
+    /// `]` as `_`, and `name[]` as `name`.
     func mayBeNamed(by name: Span<UInt8>) -> Bool {
         var start = 0
         while start < name.count, name[start] == ASCII.space { start += 1 }

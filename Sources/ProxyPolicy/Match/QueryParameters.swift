@@ -6,7 +6,7 @@ import HTTPMessage
 /// first or the last of several parameters with one name. The positions are made once per request, and only if a rule has `query`. The
 /// storage is reused.
 struct QueryParameters: Sendable {
-    /// Of a query with more parameters, `isComplete` is false.
+    /// If a query has more parameters, `isComplete` is false.
     static let limit = 256
 
     /// One `name=value`, as positions in the query.
@@ -14,7 +14,7 @@ struct QueryParameters: Sendable {
         let start: UInt32
         let nameEnd: UInt32
         let end: UInt32
-        /// Only a server that separates at `;` sees this parameter.
+        /// Whether only a server that separates at `;` sees this parameter.
         let isPart: Bool
 
         var name: Range<Int> { Int(start)..<Int(nameEnd) }

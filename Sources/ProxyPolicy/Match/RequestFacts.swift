@@ -3,7 +3,7 @@ import HTTPMessage
 /// The facts about a request, besides its head, that rules can match.
 package struct RequestFacts: Sendable {
     package var client: ClientFacts
-    /// The length of its content in bytes, 0 without content; `nil` if the head does not give it.
+    /// The length of the request's content in bytes, 0 without content; `nil` if the head does not give it.
     package var contentLength: UInt64?
 
     package init(client: ClientFacts = ClientFacts(), contentLength: UInt64? = 0) {
@@ -12,15 +12,15 @@ package struct RequestFacts: Sendable {
     }
 }
 
-/// What rules can know of a client.
+/// The facts about a client that rules can match.
 package struct ClientFacts: Equatable, Sendable {
-    /// `nil` if it is not known.
+    /// The client's address; `nil` if it is not known.
     package var address: IPAddress?
-    /// The verified name of the client; empty if it has none.
+    /// The verified name of the client; empty if the client has none.
     package var user: [UInt8]
     /// The subject of the client's verified certificate (RFC 2253) and its alternative names; empty without a certificate.
     package var certificateNames: [[UInt8]]
-    /// The name of the `larder run` that the client belongs to; empty if it has none.
+    /// The name of the `larder run` that the client belongs to; empty if it belongs to none.
     package var run: [UInt8]
 
     package init(address: IPAddress? = nil, user: [UInt8] = [], certificateNames: [[UInt8]] = [], run: [UInt8] = []) {

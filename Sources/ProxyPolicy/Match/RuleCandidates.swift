@@ -1,7 +1,7 @@
 /// The rules that one request may match, in the order of the settings: several ascending lists of rule numbers, merged as they are read.
 /// The storage is reused.
 package struct RuleCandidates: Sendable {
-    /// The rest of each list, as positions in `HostIndex.numbers`.
+    /// The remaining part of each list, as positions in `HostIndex.numbers`.
     private var lists: [Range<Int>] = []
 
     package init() {}

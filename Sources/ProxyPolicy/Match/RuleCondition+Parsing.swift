@@ -14,7 +14,7 @@ extension RuleCondition {
         read(mapping, problems: &problems)
         if let excluded = mapping["not"] { exclusions = Self.exclusions(excluded, problems: &problems) }
         otherWords = Self.otherWords(in: cursor.node)
-        // An operation is below the folders that `path` names.
+        // The paths of an operation begin at the folders that `path` names, so the folders are part of the compared text.
         if !operations.isEmpty { for folder in paths.compactMap(\.folder) { otherWords += [0xFF] + Array(folder.utf8) } }
     }
 
@@ -37,7 +37,7 @@ extension RuleCondition {
         client.runs = mapping["run"].map { Self.patterns($0, problems: &problems) } ?? []
     }
 
-    /// The keys that no tool compares: all except those of a URL, and the method.
+    /// The keys that no tool compares: all except the method and the keys for the URL.
     private static func otherWords(in match: SettingsNode) -> [UInt8] {
         guard case .mapping(let entries) = match.value else { return [] }
         let others = entries.filter { !["host", "port", "scheme", "path", "method"].contains($0.key) }
@@ -88,7 +88,7 @@ extension RuleCondition {
         return condition
     }
 
-    /// `1MiB`, `0-1MiB` or `1MiB-`.
+    /// Reads `1MiB`, `0-1MiB` or `1MiB-`.
     private static func contentLength(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> ClosedRange<UInt64>? {
         guard let text = cursor.text(problems: &problems) else { return nil }
         let ends = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
@@ -159,7 +159,8 @@ extension RuleCondition {
         do {
             return try operation.conditions(below: folders)
         } catch {
-            cursor.report("a path of \(text) below match.path is too long: \(error.explanation)", to: &problems)
+            cursor.report(
+                "a path of the operation \(text), combined with match.path, is too long: \(error.explanation)", to: &problems)
             return nil
         }
     }
@@ -168,10 +169,11 @@ extension RuleCondition {
 extension HostPattern.Fault {
     var explanation: String {
         switch self {
-        case .empty: "a name is missing"
-        case .tooLong: "at most \(Authority.hostLengthLimit) characters, and \(Authority.labelLengthLimit) between dots"
+        case .empty: "the host is empty"
+        case .tooLong:
+            "at most \(Authority.hostLengthLimit) characters in total, and \(Authority.labelLengthLimit) between two dots"
         case .moreThanHost: "give only the host, without scheme, path or user"
-        case .port: "give the port under its own key, `port`"
+        case .port: "give the port in the key `port`"
         case .malformedAddress: "write an address as four decimal numbers, or as IPv6 in brackets"
         case .starNotInFront: "a star is allowed only for whole labels at the start, as in *.example.com"
         case .emptyLabel: "a label between dots is empty"
@@ -184,9 +186,9 @@ extension HostPattern.Fault {
 extension PathPattern.Fault {
     var explanation: String {
         switch self {
-        case .empty: "it is empty"
+        case .empty: "the path is empty"
         case .tooLong: "at most \(PathPattern.longest) bytes"
-        case .noLeadingSlash: "it must begin with a slash or a star"
+        case .noLeadingSlash: "a path must begin with a slash or a star"
         case .notInPaths(UInt8(ascii: "?")): "the query is not part of the path"
         case .notInPaths(UInt8(ascii: "#")): "clients never send a fragment"
         case .notInPaths: "percent-encode spaces and control characters (a space is %20)"

@@ -35,7 +35,7 @@ extension RuleCondition {
         }
     }
 
-    /// How many of the readings that a server may use are covered.
+    /// How many of the readings that a server may use this condition covers.
     static func share(
         of request: RequestHead, in coverage: PathCoverage, _ known: inout PathReadings
     ) -> PathReadings.Share {

@@ -51,7 +51,7 @@ extension RuleCondition {
 
     private static func reason(againstMatching name: FieldName) -> String? {
         switch name.known {
-        case .host: "rules do not look at Host; match the target with `host`"
+        case .host: "rules cannot match the Host field; match the host of the target with `host`"
         case .contentLength, .transferEncoding, .trailer, .te: "\(name) frames the message; rules cannot match it"
         case .connection, .keepAlive, .proxyConnection, .proxyAuthorization:
             "\(name) belongs to one connection; rules cannot match it"

@@ -8,15 +8,15 @@ package struct RuleCondition: Sendable {
     package var ports: [ClosedRange<UInt16>] = []
     package var methods: [MethodName] = []
     package var paths: [PathPattern] = []
-    /// All must match.
+    /// The conditions on the query; all must match.
     package var queries: [QueryCondition] = []
     package var fields: [FieldCondition] = []
-    /// In bytes.
+    /// The permitted lengths of the content, in bytes.
     package var contentLengths: [ClosedRange<UInt64>] = []
     /// The requests of the named operations, as conditions without hosts: a request has to meet one.
     package var operations: [RuleCondition] = []
     package var client = ClientCondition()
-    /// No request that matches one of these, its hosts included, matches this condition.
+    /// Exclusions: a request that matches one of these conditions, including its hosts, does not match this condition.
     package var exclusions: [RuleCondition] = []
     /// The other keys of the match, as opaque text: for tools that compare rules. Empty if there are none.
     package var otherWords: [UInt8] = []
@@ -39,28 +39,29 @@ package struct RuleCondition: Sendable {
 
     var namesHosts: Bool { !hosts.isEmpty && !hosts.contains(.any) }
 
-    /// Whether a tunnel to the host can be allowed by this condition: it hides its requests, so a rule that looks at them cannot.
+    /// Whether this condition can allow a tunnel to the host. A tunnel hides its requests, so a rule that looks at them cannot allow it.
     package var allowsTunnels: Bool { !looksInside && exclusions.allSatisfy { !$0.looksInsideAsExclusion } }
 
-    /// Whether it looks at requests inside a tunnel. A condition only on hosts, ports, schemes and the client does not.
+    /// Whether the condition looks at requests inside a tunnel. A condition only on hosts, ports, schemes and the client does not.
     private var looksInside: Bool {
         !methods.isEmpty || !queries.isEmpty || !fields.isEmpty || !contentLengths.isEmpty
             || !operations.isEmpty || !paths.allSatisfy { $0.matchesEveryPath }
     }
 
-    /// A tunnel only counts as https, so an excluded scheme may occur inside.
+    /// Whether the condition, as an exclusion, looks at requests inside a tunnel. The tunnel itself is treated as https only, so an
+    /// excluded scheme may occur inside.
     private var looksInsideAsExclusion: Bool { looksInside || !schemes.isEmpty }
 
     /// Whether some requests to an origin do not match, although the condition allows tunnels.
     var dependsOnRequest: Bool { !client.isEmpty || !exclusions.isEmpty }
 
-    /// Whether the client decides too.
+    /// Whether the condition depends on the client.
     var looksAtClients: Bool { !client.isEmpty || exclusions.contains { !$0.client.isEmpty } }
 
-    /// Whether the scheme or the port of a request decides too.
+    /// Whether the condition depends on the scheme or the port of a request.
     var looksAtOrigin: Bool { !schemes.isEmpty || !ports.isEmpty || exclusions.contains { $0.looksAtOrigin } }
 
-    /// Whether the URI and the method of a request decide alone.
+    /// Whether the condition depends only on the URI and the method of a request.
     var looksAtTargetOnly: Bool {
         fields.isEmpty && contentLengths.isEmpty && client.isEmpty && exclusions.allSatisfy { $0.looksAtTargetOnly }
     }
@@ -71,7 +72,7 @@ package struct RuleCondition: Sendable {
         matchesBesidesPath(request, facts, as: readings, &known) && matchesPath(of: request, facts, as: readings, &known)
     }
 
-    /// As `matches`, except for the path.
+    /// Like `matches`, but without the path.
     func matchesBesidesPath(
         _ request: RequestHead, _ facts: borrowing RequestFacts, as readings: MatchedReadings, _ known: inout RequestReadings
     ) -> Bool {
@@ -84,12 +85,12 @@ package struct RuleCondition: Sendable {
         return true
     }
 
-    /// Whether some request to an origin of this scheme and port matches, whatever its method and path.
+    /// Whether the condition permits this scheme and port, so that some request with them may match.
     package func mayMatch(scheme: RequestTarget.Scheme, port: UInt16) -> Bool {
         (schemes.isEmpty || schemes.contains(scheme)) && (ports.isEmpty || ports.contains { $0.contains(port) })
     }
 
-    /// Whether requests inside this tunnel can match, as far as its CONNECT shows.
+    /// Whether requests inside this tunnel can match, according to its CONNECT.
     func mayMatch(
         inside tunnel: RequestHead, _ facts: borrowing RequestFacts, as readings: MatchedReadings, _ known: inout RequestReadings
     ) -> Bool {
@@ -113,7 +114,7 @@ package struct RuleCondition: Sendable {
         return exclusion.matches(request, facts, as: opposite, &known)
     }
 
-    /// The content of a tunnel is not visible; a tunnel counts as https, since clients request tunnels for https.
+    /// The content of a tunnel is not visible; a tunnel is treated as https, since clients request tunnels for https.
     private func matchesScheme(of request: RequestHead) -> Bool {
         schemes.isEmpty || schemes.contains(request.target.form == .authority ? .https : request.target.scheme)
     }

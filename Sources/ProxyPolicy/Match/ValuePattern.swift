@@ -3,7 +3,7 @@ import HTTPMessage
 /// A glob over a value: `*` matches any bytes, including none.
 package struct ValuePattern: Equatable, Sendable {
     package let bytes: [UInt8]
-    /// In lower case.
+    /// The pattern in lower case.
     let folded: [UInt8]
 
     /// - Returns: `nil` for more than `PolicyLimits.valueLength` bytes, or a control character.

@@ -1,7 +1,7 @@
 /// Finds the name that a misspelled name was probably meant to be.
 package enum NearestName {
-    /// - Returns: the name with the fewest edits (a letter inserted, deleted or changed, or two letters swapped), if these are at most a
-    ///   third of the letters; case, `-` and `_` do not count. The first of equals; `nil` if none is near.
+    /// - Returns: the name with the fewest edits; the first of equals. An edit is a letter inserted, deleted or changed, or two letters
+    ///   swapped; differences in case, `-` and `_` are ignored. `nil` if the edits are more than a third of the letters.
     package static func of(_ text: String, among names: some Sequence<String>) -> String? {
         let written = folded(text)
         // A hostile or damaged file must not cause work in proportion to a word's length.

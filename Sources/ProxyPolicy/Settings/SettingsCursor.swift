@@ -15,7 +15,7 @@ package struct SettingsCursor: Sendable {
         self.location = location
     }
 
-    /// For example `rules[2].match.host`.
+    /// The path of the value, for example `rules[2].match.host`.
     package var path: String { location.text }
 
     package func report(_ message: String, suggestion: String? = nil, to problems: inout SettingsProblems) {
@@ -179,10 +179,10 @@ package struct SettingsCursor: Sendable {
 /// A mapping with a fixed set of keys, after unknown keys were reported.
 package struct SettingsMapping: Sendable {
     package let whole: SettingsCursor
-    /// Few: each is looked up by comparing.
+    /// There are few keys, so a look-up compares them one by one.
     private let values: [(key: String, value: SettingsCursor)]
 
-    /// The mapping is empty: it does not even have an unknown key.
+    /// Whether the mapping is empty, without even an unknown key.
     package let isEmpty: Bool
 
     init(whole: SettingsCursor, values: [(key: String, value: SettingsCursor)], isEmpty: Bool) {

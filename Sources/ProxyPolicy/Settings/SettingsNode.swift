@@ -3,7 +3,7 @@ package struct SettingsNode: Equatable, Sendable {
     package enum Value: Equatable, Sendable {
         case scalar(SettingsScalar)
         case sequence([SettingsNode])
-        /// In the order of the file. A key may occur twice: this is reported when the mapping is read.
+        /// The entries in the order of the file. A key may occur twice, which is reported when the mapping is read.
         case mapping([Entry])
     }
 
@@ -61,7 +61,7 @@ package struct SettingsPlace: Equatable, Comparable, Sendable {
 /// A scalar as written; the setting determines its meaning.
 package struct SettingsScalar: Equatable, Sendable {
     package let text: String
-    /// Quoted or in block style: then it is text, regardless of its form.
+    /// Whether the scalar is quoted or in block style: then it is text, regardless of its form.
     package let isQuoted: Bool
 
     package init(_ text: String, isQuoted: Bool = false) {
@@ -69,6 +69,6 @@ package struct SettingsScalar: Equatable, Sendable {
         self.isQuoted = isQuoted
     }
 
-    /// Whether YAML's core schema reads it as null.
+    /// Whether YAML's core schema reads the scalar as null.
     package var isNull: Bool { !isQuoted && ["", "~", "null", "Null", "NULL"].contains(text) }
 }

@@ -1,7 +1,7 @@
 /// An error in the settings: the message, its path, its place in the file, and a suggestion.
 package struct SettingsProblem: Equatable, Sendable {
     package let message: String
-    /// For example `rules[2].match.host`; empty for the whole file.
+    /// The path in the settings, for example `rules[2].match.host`; empty for the whole file.
     package let path: String
     package let place: SettingsPlace
     /// The nearest valid name, if one is near.

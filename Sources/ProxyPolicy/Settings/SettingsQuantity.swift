@@ -12,7 +12,7 @@ package enum SettingsQuantity {
         amount(text, units: sizes)
     }
 
-    /// Formatted in the largest unit that divides it.
+    /// The duration in the largest unit that divides it.
     package static func text(ofMilliseconds milliseconds: Int64) -> String {
         let magnitude = UInt64(max(0, milliseconds))
         for (unit, scale) in durations.reversed() where magnitude > 0 && !unit.isEmpty && magnitude % scale == 0 {
@@ -21,7 +21,7 @@ package enum SettingsQuantity {
         return "\(magnitude)" + (magnitude == 0 ? "s" : "ms")
     }
 
-    /// Formatted in the largest binary unit that divides it.
+    /// The size in the largest binary unit that divides it.
     package static func text(ofBytes count: UInt64) -> String {
         for (unit, scale) in sizes.reversed() where unit.hasSuffix("iB") && count > 0 && count % scale == 0 {
             return "\(count / scale)\(unit)"

@@ -10,13 +10,13 @@ package struct ClientAdmission: Sendable {
         /// Clients that are not on this machine. The list then restricts which addresses may connect; an empty list restricts
         /// none.
         case remote
-        /// All clients; the list works as with `remote`.
+        /// All clients must authenticate; the list works as with `remote`.
         case all
     }
 
     /// Clients that may connect, in addition to those on this machine.
     package var allowedClients: [AddressRange] = []
-    /// `nil`: clients do not authenticate.
+    /// The names and passwords of clients; `nil` if clients do not authenticate.
     package var passwords: PasswordFile?
     package var asked = Asked.unlisted
 

@@ -3,9 +3,9 @@ import EventLoop
 import HTTPMessage
 import ProxyCore
 
-/// Verifies names and passwords for all loops. Credentials that were recently accepted only cost a look-up under a keyed digest.
-/// Others wait in a bounded queue for dedicated threads, because a verification takes up to a second. The same name and password
-/// are verified once, however many requests send them meanwhile.
+/// Verifies names and passwords for all loops. Recently accepted credentials are found by their keyed digest, without
+/// verification. Other credentials wait in a bounded queue for dedicated threads, because a verification takes up to a second.
+/// The same name and password are verified once, however many requests send them meanwhile.
 final class CredentialsJudge: Sendable {
     private struct Work: Sendable {
         let credentials: BasicCredentials
@@ -46,7 +46,7 @@ final class CredentialsJudge: Sendable {
 
     /// - Parameters:
     ///   - now: from the monotonic clock.
-    ///   - reply: makes the reply, if the caller has to wait.
+    ///   - reply: called to create the reply, if the caller must wait.
     /// - Returns: `nil` if the reply will deliver the result.
     func judge(
         _ credentials: BasicCredentials, by file: PasswordFile, from client: IPAddress, at now: MonotonicTime,

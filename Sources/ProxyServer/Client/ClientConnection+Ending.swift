@@ -54,7 +54,7 @@ extension ClientConnection {
         guard let registration else { return nil }
         admit()
         firstBytes = nil
-        // If the client has left, the tunnel will find out.
+        // A write error means that the client has left: the tunnel detects that.
         _ = output.write(to: &channel)
         if output.isEmpty { worker.takeBack(&output.buffer) }
         let leaving = output
@@ -69,7 +69,8 @@ extension ClientConnection {
         return HandedOver(registration: registration, received: received, channel: channel, output: leaving)
     }
 
-    /// Closes an idle connection at once, and others after the current response. A client that has only begun a request has a moment left.
+    /// Closes the connection: at once if it is idle or in the TLS handshake with a listener, otherwise after the current response. A client
+    /// that has sent only part of a request's head gets a short time for the rest.
     func drain() {
         if phase == .handshaking { return close() }
         if phase == .idle, output.isEmpty, !hasInput { return closeIdle() }

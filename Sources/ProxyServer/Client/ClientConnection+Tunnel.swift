@@ -18,13 +18,14 @@ extension ClientConnection: QueuedReader {
         return receive(into: buffer)
     }
 
-    /// The same into another buffer, with or without TLS.
+    /// Reads from the client into `buffer`, with or without TLS.
     private func receive(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         switch channel.receive(into: buffer, through: worker.recordBuffers) {
         case .bytes(let count): return count
         case .wouldBlock: return failed(EAGAIN)
         case .needsMore:
-            // TLS's own replies are sent at once. Their amount is limited, so that a client cannot make it grow.
+            // Sends the replies that TLS itself makes, for example to key updates, at once. The unsent bytes are limited, because a
+            // client could make them grow without end.
             let unsent = channel.unsentCount
             if unsent > Self.answersLimit { return failed(ECONNABORTED) }
             if unsent > 0 { flushSoon() }
@@ -76,10 +77,10 @@ extension ClientConnection: QueuedReader {
         setDeadline(worker.settings.timeouts.clientHandshake)
     }
 
-    /// The CONNECT has been answered; the next bytes decide how to continue.
+    /// Begins an interception after the response to the CONNECT: the client's next bytes decide how the connection continues.
     func intercept(_ interceptor: ConnectInterceptor) {
         driver = nil
-        // From here on, the connection has its own queue, and reads as TLS requires.
+        // From here on, the connection waits for its turn in `worker.interceptions`, and reads as TLS requires.
         admit()
         firstBytes = interceptor
         phase = .intercepting
@@ -92,7 +93,7 @@ extension ClientConnection: QueuedReader {
 
     func readFirstBytes() {
         guard let firstBytes, firstBytes.takesInput else { return flush() }
-        // A handshake may be followed by records, which are decrypted into the other buffer.
+        // Not read into the buffer for decrypted content: records may follow the handshake, and they are decrypted into that buffer.
         let buffer = worker.recordBuffers.innerRecords
         let count = receive(into: buffer)
         if count == 0 { return firstBytes.inputEnded() ? flush() : clientGone() }
@@ -129,14 +130,14 @@ extension ClientConnection: QueuedReader {
     /// The client has sent its first byte: from here on, the time limit of a handshake applies.
     func entranceHasBegun() { if !closesWhenDrained { setDeadline(worker.settings.timeouts.clientHandshake) } }
 
-    /// The tunnel contains plain HTTP.
+    /// Continues with the requests in a tunnel that contains plain HTTP.
     func enter(_ tunnel: TunnelAuthority, plain octets: UnsafeRawBufferPointer, isHTTP2: Bool) {
         beginInside(tunnel)
         keep(octets)
         if isHTTP2 { HTTP2Connection.start(replacing: self) } else { readInside() }
     }
 
-    /// The tunnel contains TLS that ends here.
+    /// Continues with the requests in a tunnel whose TLS ends here.
     /// - Parameter records: bytes received after the handshake.
     func enter(_ tunnel: TunnelAuthority, sealed records: UnsafeRawBufferPointer, isHTTP2: Bool) {
         beginInside(tunnel)
@@ -160,7 +161,7 @@ extension ClientConnection: QueuedReader {
     }
 
     /// The handshake with a listener has succeeded.
-    /// - Parameter names: those in the client's certificate; the first one is its user name.
+    /// - Parameter names: the names in the client's certificate; the first name is the user name.
     func openTLS(certificateNames names: [[UInt8]], with records: UnsafeRawBufferPointer, isHTTP2: Bool) {
         firstBytes = nil
         certificateNames = names

@@ -34,10 +34,10 @@ final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchH
     @exclusivity(unchecked) var driver: ExchangeDriver?
     /// Whether the socket could be read, but other clients have precedence (`FairnessQueue`).
     @exclusivity(unchecked) var awaitsTurn = false
-    /// Whether established clients have precedence over this one. This stays true after the first request, until `admit()`.
+    /// Whether established clients have precedence over this client. Stays true after the first request, until `admit()`.
     @exclusivity(unchecked) private var isNewcomer: Bool
     private var hasAsked = false
-    /// The number of requests that may begin before others have their turn.
+    /// The number of requests that may begin before other clients have their turn.
     @exclusivity(unchecked) private var requestsLeft = ClientConnection.requestsInTurn
     /// Set while the client's first bytes are read: in a TLS handshake with a listener, and while an intercepted tunnel is undecided.
     var firstBytes: (any FirstBytesReader)?
@@ -46,7 +46,7 @@ final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchH
     /// Whether received bytes are being processed further up the stack. An exchange that ends meanwhile does not flush: the caller
     /// reads the next request first, and then writes all responses at once (`readRequest`, `flush`).
     private var isProcessing = false
-    /// Whether `flush` is running further up the stack: it covers what a nested call would write.
+    /// Whether `flush` is running further up the stack: that call also writes the output of a nested call.
     private var isFlushing = false
     var peerHasEnded = false
     /// Whether the client has closed its sending side while waiting for its response: it may have left, or still be reading (RFC
@@ -61,7 +61,7 @@ final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchH
 
     /// The maximum number of a client's pipelined requests that begin in one turn of the loop.
     private static let requestsInTurn = 32
-    /// The maximum number of bytes written to one client before others have their turn.
+    /// The maximum number of bytes written to one client before other clients have their turn.
     private static let octetsInTurn: UInt64 = 256 * 1024
 
     /// - Parameter tls: the TLS setup of the listener; `nil` for plain text.
@@ -126,8 +126,8 @@ final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchH
         }
     }
 
-    /// Marks the client as established: it sends a second request, is being served, or has sent part of a head, or much at once. A client
-    /// with a single request never needs this call.
+    /// Marks the client as established. Called when the client sends a second request, is being served, or has sent part of a head or a
+    /// full read buffer. Never needed for a client with a single request.
     func admit() {
         if let registration { loop.admit(registration) }
         isNewcomer = false
@@ -185,8 +185,8 @@ final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchH
         if phase == .exchanging, hasInput, let driver, driver.wantsRequestBody { driver.requestBodyArrived() }
     }
 
-    /// Whether another request may be read: the previous one was answered, and the rest of its response is in the buffer, whose size is
-    /// limited for a client that does not read.
+    /// Whether the next request may be read. The previous exchange must have ended, the client must have requests left in this turn, and
+    /// the unsent output must be below the limit for pipelined requests.
     private var takesRequests: Bool {
         // A head that has begun is still read, and so stays under the limits for heads.
         guard phase == .readingHead || (phase == .idle && !closesWhenDrained) else { return false }
@@ -194,8 +194,8 @@ final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchH
             && output.pendingCount < worker.settings.proxyLimits.pipelinedOutput
     }
 
-    /// Processes held requests while each is answered at once. A head's bytes are consumed before its driver starts, so the driver gets
-    /// only the request's body.
+    /// Processes the requests in `input`, as long as each is answered at once. A head's bytes are consumed before its driver starts, so
+    /// the driver gets only the request's body.
     func processInput() {
         if isProcessing { return }
         isProcessing = true
@@ -215,7 +215,7 @@ final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchH
         isProcessing = false
     }
 
-    /// Processes requests from `bytes`, of which none are held yet, while each is answered at once.
+    /// Processes the requests in `bytes`, as long as each is answered at once. Called while no other bytes are held.
     /// - Returns: the number of bytes consumed.
     private func process(_ bytes: RawSpan) -> Int {
         isProcessing = true
@@ -301,7 +301,7 @@ final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchH
         flush()
     }
 
-    /// Gives the driver the held bytes of the request's body; it returns the number of bytes consumed.
+    /// Gives the driver the held bytes of the request's body; `body` returns the number of bytes consumed.
     override func withInput(_ body: (RawSpan) -> Int) {
         // If the exchange ends meanwhile, the rest of its body must not be read as the next request.
         let wasProcessing = isProcessing
@@ -323,7 +323,7 @@ final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchH
     }
 
     private func use(_ count: Int) {
-        // A tunnel has taken it over, or it was closed, meanwhile.
+        // Meanwhile the connection was closed, or became a tunnel that has taken its input.
         if input.isEmpty { return }
         inputStart += count
     }
@@ -336,7 +336,7 @@ final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchH
 
     // MARK: Writing
 
-    /// Also processes held requests, while all output is accepted.
+    /// Writes waiting output. While all of it is accepted, also processes held requests.
     override func flush() {
         // The outer call continues and covers this one.
         if isFlushing { return }
@@ -348,7 +348,7 @@ final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchH
             case .failed: return clientGone()
             case .blocked: return settle()
             case .yielded:
-                // From here on, the deadline depends on the client's reading.
+                // From here on, the client must read something before the deadline.
                 setDeadline(forTaking: worker.settings.timeouts.clientBody)
                 return planFlush()
             case .drained: break
@@ -450,7 +450,8 @@ final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchH
 
     private var hasEndedInTLS: Bool { channel.isSecured && channel.hasPeerEnded }
 
-    /// With TLS, Larder must know whether the client has closed its sending side before it reads anything.
+    /// With TLS, Larder must notice the end of the client's sending side even before it reads: a connection that ends waits in
+    /// `departures`.
     private var interestInRequests: Interest { channel.isSecured ? [.read, .peerClose] : .read }
 
     /// After the whole request was read, a close of the client's sending side may mean that it has left; it is reported once.

@@ -15,13 +15,13 @@ class ExchangeClient {
     final var isTransparent = false
     /// The authenticated user name, if it applies to all requests on the connection.
     @exclusivity(unchecked) final var user: [UInt8] = []
-    /// As `TLSSession.clientNames`.
+    /// The names in the client's certificate, as in `TLSSession.clientNames`.
     @exclusivity(unchecked) final var certificateNames: [[UInt8]] = []
     /// The authority of requests inside a tunnel.
     @exclusivity(unchecked) final var tunnel: TunnelAuthority? {
         didSet { isInside = tunnel != nil }
     }
-    /// Whether there is one.
+    /// Whether `tunnel` is set.
     @exclusivity(unchecked) final private(set) var isInside = false
     /// Whether the connection closes after the current response.
     final var closesWhenDrained = false
@@ -43,7 +43,7 @@ class ExchangeClient {
     /// Writes waiting output, and lets the driver make more, while all of it is accepted.
     func flush() {}
 
-    /// The same at the end of the batch, together with the output of its other events.
+    /// Like `flush`, but at the end of the batch, together with the output of the client's other events.
     func flushSoon() {}
 
     /// Writes waiting output, then `bytes`, without copying what is accepted at once.

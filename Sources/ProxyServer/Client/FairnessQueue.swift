@@ -1,8 +1,7 @@
 import EventLoop
 
-/// A reader with expensive work for clients that may arrive or leave in great numbers: a ClientHello, the rest of a handshake, or
-/// the end
-/// of a TLS connection.
+/// A reader whose next step is expensive: a ClientHello, the rest of a handshake, or the end of a TLS connection. Many clients may arrive
+/// or leave at once, and each of them needs such a step.
 protocol QueuedReader: AnyObject {
     /// Called when it is the reader's turn. The reader may have ended meanwhile.
     func resumeReading()

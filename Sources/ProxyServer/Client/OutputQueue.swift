@@ -55,7 +55,7 @@ struct OutputQueue {
     /// Whether bytes wait after which nothing may be appended.
     var hasTail: Bool { !tailRange.isEmpty || pipedCount > 0 }
 
-    /// Appends a body without copying it. Only one at a time; nothing may be appended until it is written.
+    /// Appends a body without copying it. Only one body may wait at a time, and nothing may be appended until it is written.
     mutating func setTail(_ bytes: BorrowedBytes, _ range: Range<Int>) {
         precondition(tailRange.isEmpty, "the body before has not left yet")
         tail = bytes
@@ -113,8 +113,8 @@ struct OutputQueue {
         buffer.append(bytes.extracting(taken..<bytes.count))
     }
 
-    /// Gives the waiting bytes to `take` in their order, until it takes fewer than it is given.
-    /// - Parameter take: returns the number of bytes taken.
+    /// Passes the waiting bytes to `take` in their order, until `take` accepts fewer than it is given.
+    /// - Parameter take: returns the number of bytes that it has accepted.
     mutating func take(by take: (UnsafeRawBufferPointer) -> Int) {
         precondition(sealedCount == 0 && pipedCount == 0, "the bytes have a channel of their own")
         while !isEmpty {

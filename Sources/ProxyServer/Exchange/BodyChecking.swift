@@ -8,7 +8,7 @@ import ResponseStore
 /// loop, then sent or refused.
 final class BodyChecking {
     private var body: GatheredBody?
-    /// Its share of the memory for all gathered bodies.
+    /// The body's share of the memory for all gathered bodies.
     private var share: GatheredMemory.Share?
 
     func reset() {
@@ -19,7 +19,7 @@ final class BodyChecking {
     /// The checked body has been sent to the client.
     func contentLeft() { if share != nil { share = nil } }
 
-    /// Begins to gather the body. A body whose coding is known from the head to be undecodable is not gathered.
+    /// Begins to gather the body. Does not gather a body if the head already shows that its content coding cannot be decoded.
     func begin(for driver: ExchangeDriver) {
         driver.fetch.go(by: .checking)
         let body = GatheredBody(driver.worker.checks)
@@ -98,13 +98,13 @@ final class BodyChecking {
         driver.client?.flush()
     }
 
-    /// The transformed content stays in memory beside the original until the client has received it.
+    /// Whether there is enough memory for the transformed content. It stays in memory beside the original until the client has received it.
     private func hasRoom(for content: TransformedContent, _ driver: ExchangeDriver) -> Bool {
         share?.grow(
             to: (body?.memory ?? 0) + content.body.count, limit: driver.exchange.context.limits.checkedBytes) != false
     }
 
-    /// The maximum number of bodies are being checked.
+    /// Refuses the response, because the maximum number of bodies are being checked.
     private func refuse(for driver: ExchangeDriver) {
         driver.fetch.stop(for: driver)
         driver.handle(.upstreamFailed(.checkQueueFull, at: driver.now))
@@ -112,7 +112,7 @@ final class BodyChecking {
 
     // MARK: The checked body
 
-    /// Sends the checked body to the client; bytes that are still to come from the origin follow.
+    /// Sends the checked body to the client; bytes that the origin has not sent yet will follow.
     func send(store: Bool, for driver: ExchangeDriver) {
         let received = body?.joined ?? []
         if driver.exchange.isBackground {
@@ -121,7 +121,7 @@ final class BodyChecking {
         }
         guard let client = driver.client else { return }
         let isWhole = driver.fetch.hasEnded
-        // Before the head, which says whether the response was stored.
+        // `keep` comes before the head, because the head says whether the response was stored.
         if isWhole, store { keep(received, for: driver) }
         let content = driver.exchange.transformedBody ?? received
         driver.delivery.sendRelayedHead(for: driver)

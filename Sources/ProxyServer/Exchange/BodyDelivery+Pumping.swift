@@ -27,7 +27,7 @@ extension BodyDelivery {
         }
     }
 
-    /// Sends the rest from the pending response, from this byte on.
+    /// Sends the rest of the body from the pending response, starting at `offset`.
     func pump(from offset: UInt64, for driver: ExchangeDriver) {
         source = .pending
         self.offset = offset
@@ -36,8 +36,8 @@ extension BodyDelivery {
 
     /// Moves available bytes from the body's source to the connection, up to the window.
     func pump(for driver: ExchangeDriver) {
-        // Each awaited source calls this again. Until then there is nothing to write, and trying again after each batch would keep the loop
-        // busy.
+        // Each awaited source calls this method again. Until then there is nothing to write, and trying again after each batch would keep
+        // the loop busy.
         guard let client = driver.client, !isWaiting else { return }
         while !isWaiting, !client.output.hasTail,
             client.output.pendingCount < driver.worker.settings.proxyLimits.relayWindow
@@ -175,7 +175,7 @@ extension BodyDelivery {
         return true
     }
 
-    /// - Returns: `false` if there is none, and the body has ended.
+    /// - Returns: `false` if no segment is left, and the body has ended.
     private func beginSegment() -> Bool {
         guard !segments.isEmpty else { return false }
         let segment = segments.removeFirst()

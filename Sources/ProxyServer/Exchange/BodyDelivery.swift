@@ -29,7 +29,7 @@ final class BodyDelivery {
     /// A body in memory of which parts are sent, and the number of parts begun.
     var bytes: [UInt8] = []
     var begunPartCount = 0
-    /// The location of `body`, if it is not in the store.
+    /// The location of `body`, if it is in a recording and not in the store.
     var recorded: RecordedBodyPlace?
     /// Keeps the body from being evicted while it is sent.
     private var hold: BodyHold?
@@ -43,7 +43,7 @@ final class BodyDelivery {
     var readAhead: (bytes: [UInt8], range: Range<Int>)?
     /// A gathered body that is delivered: one that was checked, or a pending response that was read to its end for a failed transform.
     private var whole: GatheredBody?
-    /// Its share of the memory, for a body that was checked or gathered for a transform.
+    /// The share of the memory for a body that was checked or gathered for a transform.
     private var share: GatheredMemory.Share?
     /// The number of bytes sent: content, and heads.
     var sentCount: UInt64 = 0
@@ -54,7 +54,7 @@ final class BodyDelivery {
     /// Up to this length, a body is copied after its head and sent in the same write.
     static let copiedBodyLength = 16 * 1024
 
-    /// Whether anything was sent, or was noted after the end of the exchange.
+    /// Whether anything was sent or noted since the last `reset`. Some events are noted after the end of an exchange.
     @inline(__always) var isTouched: Bool {
         sentCount != 0 || headCount != 0 || source != .none || reader != nil
     }
@@ -64,7 +64,7 @@ final class BodyDelivery {
         isChunked = false
         offset = 0
         end = .max
-        // Checked first, because releasing an empty value is also a call.
+        // Each field is checked first, because releasing even an empty value costs a call.
         if body != nil { body = nil }
         if recorded != nil { recorded = nil }
         if !bytes.isEmpty { bytes = [] }
@@ -167,7 +167,7 @@ final class BodyDelivery {
         KernelRelay.boundBuffer(for: driver)
     }
 
-    /// The part of a range of the body that the client requested.
+    /// The bytes of `range` that the client requested, counted from the start of `range`; `nil` if there are none.
     func wanted(of range: Range<UInt64>) -> Range<Int>? {
         let lower = min(max(offset, range.lowerBound), range.upperBound) - range.lowerBound
         let upper = max(min(end, range.upperBound), range.lowerBound) - range.lowerBound
@@ -197,7 +197,7 @@ final class BodyDelivery {
         sentCount += UInt64(count)
         client.output.appendPiped(count, from: pipe)
         client.flush()
-        // It is only filled when empty, so that "would block" always refers to the origin's socket.
+        // The pipe is only filled when it is empty, so that "would block" always refers to the origin's socket.
         if driver.client?.output.isEmpty == false { driver.fetch.pause() }
     }
 
@@ -240,7 +240,8 @@ final class BodyDelivery {
         } else if case .known(let length) = driver.exchange.delivery.length {
             end = length
         } else if reader == nil, !selected.trailers.isEmpty {
-            // In chunks because of trailer fields; a truncated recording has none, and ends after its content.
+            // A response with trailer fields is sent in chunks, so its length is not in the head. A truncated recording has no trailers,
+            // so `end` stays unset for it: its delivery ends after its content.
             end = selected.body.length
         }
         if let whole { return send(whole.joined, on: client, for: driver) }

@@ -29,7 +29,7 @@ final class ClientTunnel {
         driver.worker.openingTunnels += 1
     }
 
-    /// A CONNECT names a host and a port, but no scheme, and `Transport.openTunnel` ignores the one given here.
+    /// A CONNECT names a host and a port, but no scheme, and `Transport.openTunnel` ignores the scheme given here.
     private func origin(of driver: ExchangeDriver) -> Origin {
         Origin(
             scheme: .http, host: String(decoding: driver.exchange.originHost, as: UTF8.self), port: driver.exchange.originPort)
@@ -41,8 +41,8 @@ final class ClientTunnel {
         driver.worker.transport.denial(of: origin(of: driver), byTunnel: true, at: descriptor).map { FaultMapping.fault($0) }
     }
 
-    /// The same for a connection that has switched protocols: why its origin, or the CONNECT through which the request was sent,
-    /// is now denied.
+    /// Why the active settings, apart from the rules, deny a connection that has switched protocols. They may deny its origin,
+    /// or the CONNECT through which the request was sent.
     func switchedFault(of driver: ExchangeDriver, at descriptor: Int32) -> Fault? {
         let origin = Origin(
             scheme: Origin.Scheme(of: driver.exchange), host: String(decoding: driver.exchange.originHost, as: UTF8.self),
@@ -143,7 +143,7 @@ extension ExchangeDriver: TunnelDelegate {
         logged.judgedChain = opening.chain
     }
 
-    /// The requests in an intercepted tunnel are hidden after all: the tunnel is open.
+    /// Notes that the tunnel is open and hides its requests, although its host must be intercepted.
     func noteHidden(_ reason: UninspectedReason) {
         logged.uninspected = reason
         recording.noteHiddenTunnel(for: self)

@@ -4,11 +4,12 @@ import ProxyCore
 import ResponseStore
 import SharedFetches
 
-/// Exchanges without a client: validations (RFC 5861 §3) and fills. A driver without a connection runs on the loop whose client caused
-/// them. The response is stored, or the failure is logged; other requests for the key join meanwhile.
+/// Exchanges without a client: validations (RFC 5861 §3), and fetches of missing bytes (fills). A driver without a connection runs on the
+/// loop of the client that caused the exchange. The response is stored, or the failure is logged; other requests for the key join
+/// meanwhile.
 extension LoopWorker {
-    /// Validates the response that `served` has just delivered: once at a time on all loops, up to a limit, and not while the server is
-    /// stopping.
+    /// Validates the response that `served` has just delivered. Does nothing while the server is stopping, or if the limit of background
+    /// fetches is reached. Does nothing either if a fetch of its key is in flight on any loop, or if the key is postponed after an error.
     func validateInBackground(_ served: ExchangeDriver) {
         guard let entry = leadBackground(served.exchange.key) else { return }
         takeBackgroundDriver().validate(served, leading: entry)

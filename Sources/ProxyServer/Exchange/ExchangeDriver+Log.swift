@@ -8,6 +8,7 @@ import Recordings
 extension ExchangeDriver {
     func log() {
         if !exchange.isBackground { worker.note(exchange.trace.outcome, sentBytes: delivery.sentCount) }
+        noteMetrics()
         if let transform = exchange.trace.transform { worker.note(transform) }
         if exchange.trace.reported != nil || exchange.trace.shadow != nil { reportPolicy() }
         keepTrace()
@@ -21,6 +22,42 @@ extension ExchangeDriver {
         let members = logged.judgedChain.isEmpty && exchange.trace.recording == nil ? [] : madeMembers()
         exchange.withHeads { request, response in
             log.append(record, of: request, response, rule: rule, serverKey: serverKey, members: members, user: user)
+        }
+    }
+
+    private func noteMetrics() {
+        let trace = exchange.trace
+        if !exchange.isBackground {
+            let labels = RequestLabels(
+                mode: exchange.mode, method: exchange.request.method, status: trace.status, outcome: trace.outcome)
+            worker.metrics.note(
+                labels, microseconds: UInt64(loop.now.microseconds(since: startedAt)), receivedBytes: upload.receivedCount)
+        }
+        if trace.upstreamStatus != 0 {
+            worker.metrics.noteUpstream(
+                connectMicroseconds: UInt64(fetch.metrics.connectTime),
+                firstByteMicroseconds: UInt64(fetch.metrics.firstByteTime),
+                isConnectionReused: fetch.metrics.isConnectionReused)
+        }
+        if trace.fault != nil || trace.reported != nil { noteRefusal() }
+    }
+
+    private func noteRefusal() {
+        if let fault = exchange.trace.fault {
+            let code = GatewayError(fault).code.text
+            worker.metrics.noteError(code)
+            switch fault {
+            case .offlineMiss where exchange.mode == .replay: worker.metrics.noteReplayMiss()
+            case .deniedByRule, .limitReached:
+                worker.metrics.note(PolicyDenial(rule: exchange.decidingRuleName, reason: "\(code)", isReportOnly: false))
+            case .egressDenied, .ambiguousPath:
+                worker.metrics.note(PolicyDenial(rule: "", reason: "\(code)", isReportOnly: false))
+            default: break
+            }
+        }
+        if let reported = exchange.trace.reported {
+            let rule = reported.word == .deniedByRule ? exchange.decidingRuleName : ""
+            worker.metrics.note(PolicyDenial(rule: rule, reason: "\(reported.word.text)", isReportOnly: true))
         }
     }
 
@@ -67,6 +104,7 @@ extension ExchangeDriver {
         if let address = fetch.metrics.remoteAddress {
             record.upstream = address
             record.upstreamPort = fetch.metrics.remotePort
+            record.upstreamVersion = fetch.metrics.version
         }
         record.reusedConnection = fetch.metrics.isConnectionReused
         record.connectMicroseconds = UInt64(fetch.metrics.connectTime)
@@ -88,7 +126,7 @@ extension ExchangeDriver {
             chain: logged.judgedChain)
     }
 
-    /// Only the recording's thread knows the recorded digest, so it writes the line.
+    /// Only the recording's thread knows the recorded digest, so that thread writes the log line.
     private func logOnceRecorded(_ record: AccessRecord, in recorder: ExchangeRecorder) {
         let rule = exchange.decidingRuleName
         let serverKey = exchange.upstream.trustRefusal?.serverKey ?? ""
@@ -110,7 +148,7 @@ extension ExchangeDriver {
     /// Writes the trace of a finished exchange into its loop's ring.
     private func keepTrace() {
         if traces.isOff { return }
-        // Passing these copies them, with a dozen retains, so they are only passed if not empty.
+        // A list is passed only if it is not empty: passing it copies it, with a dozen retains.
         let rules = exchange.matched.isEmpty ? [] : worker.ruleNames(of: exchange.matched)
         let overrides = exchange.trace.usedUnsafeRule ? Self.lines(of: exchange.ruleOverrides) : []
         let id = exchange.id

@@ -38,7 +38,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
         if upstream == fetch.upstream { upload.originTakesMore(for: self) }
     }
 
-    /// The fault; the exchange is also notified of details for the client.
+    /// Returns the fault for an error. If the server's certificate was rejected, the exchange is also given the details for the client.
     func tellFault(_ error: TransportError) -> Fault {
         if case .untrusted(let failure) = error { tell(.serverRejected(TrustRefusal(failure, port: exchange.originPort))) }
         return FaultMapping.fault(error)

@@ -18,7 +18,8 @@ extension ExchangeDriver {
         case .absent:
             handle(.lookedUp([], isComplete: true, at: now))
         case .unknown:
-            // Memory cannot tell whether the key is stored: the driver reads the disk without another command.
+            // Memory cannot tell whether the key is stored: the driver looks on disk at once, without another command from the
+            // exchange.
             lookUpOnDisk()
         }
     }
@@ -62,7 +63,8 @@ extension ExchangeDriver {
         tell(.partsFound(stored, inFlight: store.bodiesUnderWay(of: exchange.key)))
     }
 
-    /// Waits until the store has written a part, so that a request directly after it finds it, unless the store is behind.
+    /// Waits until a part that has just ended is written, so that this request finds that part.
+    /// - Returns: `false`, without waiting, if there is no such part or the writer is behind.
     private func awaitsPart() -> Bool {
         guard store.hasPending else { return false }
         let epoch = epoch
@@ -114,9 +116,9 @@ extension ExchangeDriver {
         return RequestSender(facts, needsCredentials: worker.settings.admission.asks(peer))
     }
 
-    /// The result is known at once, or comes from off the loop.
+    /// The result is known at once, or arrives later from another thread.
     func judgeCredentials() {
-        // Only called if both exist.
+        // The exchange only requests this if there are both credentials and a password file.
         guard let credentials = exchange.incoming.credentials, let passwords = worker.settings.admission.passwords else {
             return handle(.credentialsJudged(.refused, at: now))
         }

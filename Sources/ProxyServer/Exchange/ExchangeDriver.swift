@@ -71,11 +71,11 @@ final class ExchangeDriver {
         isTransparent = client.isTransparent
         begin(for: client.peer)
         exchange.begin(id: worker.nextRequestID(), context: worker.context)
-        // Of the same settings as the context.
+        // `worker.recordings` belongs to the same settings as `worker.context`.
         if let active = worker.recordings { recording.begin(active) }
     }
 
-    /// For a background exchange that a request of this peer caused.
+    /// Begins a background exchange that a request of this peer caused.
     func attachInBackground(as peer: PeerAddress) {
         isTransparent = false
         begin(for: peer)
@@ -86,7 +86,7 @@ final class ExchangeDriver {
     private func begin(for peer: PeerAddress) {
         self.peer = peer
         fetch.resetMetrics()
-        // Events of the previous exchange after its end must not count for this one.
+        // Clears what was noted after the end of the previous exchange.
         if delivery.isTouched { delivery.reset() }
         if logged.isTouched { logged.reset() }
         if limiting.isUsed { limiting.reset() }
@@ -175,7 +175,8 @@ final class ExchangeDriver {
         upload.forgetLongContent()
     }
 
-    /// Handles an event that causes no commands, also while another is being executed, since the next write depends on it.
+    /// Handles an event that causes no commands. May be called while another event is handled, because the next write depends on the
+    /// result.
     func tell(_ event: borrowing ExchangeEvent) {
         var commands = CommandBuffer()
         exchange.handle(event, into: &commands)

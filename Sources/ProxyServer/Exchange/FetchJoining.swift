@@ -8,7 +8,7 @@ import SharedFetches
 /// A wait for another request's fetch of the same key.
 final class FetchJoining {
     private var joined: (entry: FetchEntry, number: Int, reply: Reply<SharedFetch>)?
-    /// Runs if the wait is limited.
+    /// The timer of the wait; `nil` if the wait has no time limit.
     private var timer: TimerID?
 
     func join(for driver: ExchangeDriver) {
@@ -20,7 +20,7 @@ final class FetchJoining {
                 joined = nil
                 endTimer(for: driver)
                 receive(shared, for: driver)
-                // After the reader is attached, so that the fetch always sees either the waiter or the reader.
+                // The waiter leaves the entry only after its reader is attached, so that the fetch always counts one of them.
                 if let told { told.entry.leave(told.number) }
                 driver.client?.flush()
             }
@@ -60,7 +60,8 @@ final class FetchJoining {
         }
     }
 
-    /// Joins a body in flight for another request: reads it too, and keeps it going if its own client leaves.
+    /// Joins a body that is in flight for another request: this request reads the body too. If the other request's client leaves, the
+    /// fetch continues for this request.
     func joinBody(for driver: ExchangeDriver) {
         guard let body = driver.exchange.ranges.joinedBody,
             let pending = driver.store.pendingResponses(of: driver.exchange.key).first(where: { $0.row == body.row }),

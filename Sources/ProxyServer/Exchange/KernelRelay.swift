@@ -11,9 +11,9 @@ enum KernelRelay {
     /// Shorter bodies are not worth a pipe.
     private static let divertedLength: UInt64 = 1 << 20
 
-    /// Called after the head was written and the body goes to the client unchanged. Large bodies for only one client are spliced from the
-    /// origin's socket to the client's, through a pipe. No code reads them, so they need not be copied into this process.
-    /// - Returns: the pipe, for a body that goes through one.
+    /// Splices a large body for only one client from the origin's socket to the client's, through a pipe. No code reads such a body, so it
+    /// need not be copied into this process. Called after the head was written, if the body goes to the client unchanged.
+    /// - Returns: the pipe; `nil` if the body does not go through one.
     static func divert(_ mode: OriginFetch.Mode, isChunked: Bool, for driver: ExchangeDriver) -> KernelPipe? {
         // With TLS, the kernel cannot move the bytes.
         guard case .http = Origin.Scheme(of: driver.exchange), mode == .direct, !isChunked, driver.exchange.delivery.sendsContent,
@@ -25,8 +25,9 @@ enum KernelRelay {
         return pipe
     }
 
-    /// Called after the head of a body in flight was written. Bytes in the kernel's buffer for a client that leaves were fetched in vain,
-    /// and may be fetched twice. The buffers grow to megabytes by themselves, so they are kept small for clients on this machine.
+    /// Limits the socket's send buffer for a body in flight; called after its head was written. Bytes in the kernel's buffer for a client
+    /// that leaves were fetched in vain, and may be fetched twice. The buffers grow to megabytes by themselves, so they are kept small for
+    /// clients on this machine.
     static func boundBuffer(for driver: ExchangeDriver) {
         guard let socket = driver.client?.socket, driver.peer.address.isLoopback else { return }
         switch driver.exchange.delivery.length {
@@ -34,7 +35,7 @@ enum KernelRelay {
         case .known(let length) where length < Self.boundedBodyLength: return
         case .known, .unknown: break
         }
-        // The kernel doubles it.
+        // The kernel doubles this value.
         var bound = Int32(driver.worker.settings.proxyLimits.relayWindow / 2)
         _ = setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &bound, socklen_t(MemoryLayout<Int32>.size))
     }

@@ -15,12 +15,12 @@ struct LoggedFacts {
     /// The verified chain of the server for this request (`OriginExchange.judgedChain`).
     var judgedChain: [Certificate] = []
 
-    /// A fact was noted after the end of the exchange.
+    /// Whether a fact was noted since the last `reset`. Facts may also be noted after the end of an exchange.
     @inline(__always) var isTouched: Bool { connectOutcome != nil || !judgedChain.isEmpty }
 
     mutating func note(_ chain: [Certificate]) { if !chain.isEmpty { judgedChain = chain } }
 
-    // Checked first, because releasing an empty value is also a call.
+    // Each field is checked first, because releasing even an empty value costs a call.
     @inline(__always)
     mutating func reset() {
         if !recordingMember.isEmpty { recordingMember = [] }

@@ -11,17 +11,17 @@ import UpstreamTransport
 final class OriginFetch {
     /// Where the origin's content goes.
     enum Mode: UInt8 {
-        /// Nothing is expected.
+        /// No content is expected.
         case none
-        /// Only to the client.
+        /// The content goes only to the client.
         case direct
         /// The content goes to the client, and is also buffered, to be stored in one piece when it is complete.
         case gathering
-        /// Into a recording, and the requested part to the client.
+        /// The content goes into a recording, and the requested part to the client.
         case recording
-        /// Into the store; the client reads from there.
+        /// The content goes into the store; the client reads from there.
         case pending
-        /// Gathered, to be checked before anything is sent.
+        /// The content is gathered, to be checked before anything is sent.
         case checking
         /// The check is in progress.
         case checked
@@ -79,7 +79,7 @@ final class OriginFetch {
 
     func start(for driver: ExchangeDriver) {
         let isForSwitch = driver.exchange.incoming.isForSwitch
-        // A joined response, if any, could not be used.
+        // If this request had joined a response, that response could not be used.
         driver.delivery.readNothing()
         reset(for: driver)
         if driver.exchange.obligations.limits, let refusal = driver.limiting.refusalOfFetch(for: driver) {
@@ -101,10 +101,13 @@ final class OriginFetch {
         writeHead(&head)
         let transport = driver.worker.transport
         let asksForTunnel = transport.asksForTunnel(to: Origin.Scheme(of: driver.exchange))
-        upstream = transport.open(
-            UpstreamRequest(
-                of: driver.exchange, head: head, body: body, asksForTunnel: asksForTunnel, isForSwitch: isForSwitch),
-            delegate: driver)
+        var request = UpstreamRequest(
+            of: driver.exchange, head: head, body: body, asksForTunnel: asksForTunnel, isForSwitch: isForSwitch)
+        // A client that sends HTTP/2 in a tunnel without TLS has prior knowledge (RFC 9113 §3.3) that the server accepts HTTP/2.
+        if let client = driver.client, client.tunnel?.scheme == .http, driver.exchange.request.version == .http2, !isForSwitch {
+            request.isForKnownHTTP2 = true
+        }
+        upstream = transport.open(request, delegate: driver)
     }
 
     // MARK: The response
@@ -119,6 +122,9 @@ final class OriginFetch {
     func receive(_ head: inout ResponseHead, _ framing: BodyFraming, from upstream: OriginExchange, for driver: ExchangeDriver) {
         if isContinuing { return receive(continued: head, framing, from: upstream, for: driver) }
         swap(&receivedHead.head, &head)
+        if driver.worker.settings.removesAltSvc, driver.exchange.request.target.scheme == .https {
+            receivedHead.head.fields.removeAltSvc()
+        }
         noteMetrics(of: upstream, for: driver)
         if driver.exchange.obligations.limits, let refusal = driver.limiting.refusal(ofResponse: framing.bodyLength, for: driver)
         {
@@ -132,7 +138,7 @@ final class OriginFetch {
         driver.client?.flushSoon()
     }
 
-    /// The origin has answered 101.
+    /// The origin has sent 101 (Switching Protocols).
     func receive(
         switching head: inout ResponseHead, from upstream: OriginExchange, on connection: SwitchedConnection,
         for driver: ExchangeDriver
@@ -149,7 +155,7 @@ final class OriginFetch {
 
     private func noteMetrics(of upstream: OriginExchange, for driver: ExchangeDriver) {
         metrics = upstream.metrics
-        // A later connection for the same request may be a reused one.
+        // An empty chain does not replace the noted one: a retry may use a pooled connection, which reports no chain.
         driver.logged.note(upstream.judgedChain)
     }
 
@@ -284,13 +290,13 @@ final class OriginFetch {
         driver.handle(.deliveryEnded(isComplete: true, at: driver.now))
     }
 
-    /// Readers get the rest from the store, or see the failure; without readers, nothing is left to do.
+    /// Readers read the rest from the store, or see the failure. An exchange without a client ends here.
     private func endPending(isComplete: Bool, for driver: ExchangeDriver) {
         guard driver.exchange.isBackground else { return driver.delivery.pump(for: driver) }
         driver.handle(.deliveryEnded(isComplete: isComplete, at: driver.now))
     }
 
-    /// The origin's part has ended. Requests that still wait fetch for themselves.
+    /// The exchange with the origin has ended. Requests that still wait for its response send their own requests.
     private func finish(for driver: ExchangeDriver) {
         driver.recording.drop(for: driver)
         driver.storing.releaseJoined(.notShareable, for: driver)
@@ -354,7 +360,8 @@ final class OriginFetch {
         }
     }
 
-    /// The pipe must be emptied first: the beginning of the rest arrives with its head, in the buffer before the pipe.
+    /// Requests the rest of a truncated body, at once or when the pipe is empty. The rest begins in the buffer together with its head, and
+    /// the buffer is sent before the pipe.
     private func continueWhenDrained(for driver: ExchangeDriver) {
         isPaused = false
         isContinuationDue = true
@@ -371,7 +378,7 @@ final class OriginFetch {
         continued head: borrowing ResponseHead, _ framing: BodyFraming, from upstream: OriginExchange, for driver: ExchangeDriver
     ) {
         isContinuing = false
-        // With another trust policy or certificate chain, it is not the rest of the same response.
+        // If another trust policy or certificate chain applies, the part is not the rest of the same response.
         guard driver.exchange.isOfSameServer(trust: upstream.metrics.trustMark, chain: upstream.recordedChain),
             driver.exchange.acceptsContinuation(copy head, body: framing.bodyLength)
         else {
@@ -381,7 +388,7 @@ final class OriginFetch {
         }
         if !driver.exchange.keepsContinued(by: copy head, at: driver.now) {
             driver.storing.stopKeeping(for: driver)
-            // It has no readers, and the store must not keep it.
+            // The response has no readers, and the store must not keep it.
             if driver.exchange.isBackground, !driver.storing.hasReaders { return abandon(for: driver) }
         }
         if let pipe = driver.delivery.pipe { upstream.divertBody(into: pipe.writeEnd, atMost: KernelPipe.capacity) }
@@ -389,7 +396,7 @@ final class OriginFetch {
 
     // MARK: Ends
 
-    /// Discards the response. One without content ends by itself, and its connection is reused.
+    /// Discards the response. A response without content is not cancelled, so its connection is reused.
     func discard(for driver: ExchangeDriver) {
         if driver.exchange.upstream.body != .none { upstream?.cancel() }
         reset(for: driver)
@@ -408,13 +415,13 @@ final class OriginFetch {
             driver.worker.keepRunning(driver)
         case .recording where driver.recording.goesOn(for: driver):
             driver.worker.keepRunning(driver)
-            // It may have waited for the client.
+            // The fetch may have been paused for its client.
             resume(for: driver)
         case .none, .direct, .gathering, .pending, .checking, .checked, .recording: abandon(for: driver)
         }
     }
 
-    /// A client that requests many parts causes as many fetches of the whole: only one of them continues.
+    /// A client that requests many parts causes many fetches of the whole response: only one of them continues.
     func completeForStore(for driver: ExchangeDriver) {
         isForStore = !driver.storing.isFetchedElsewhere(for: driver)
         cancel(for: driver)

@@ -19,7 +19,7 @@ final class RequestUpload {
     private var isGathering = false
     /// The gathered content.
     @exclusivity(unchecked) private(set) var content: [UInt8] = []
-    /// Its share of the memory for all gathered contents.
+    /// The content's share of the memory for all gathered contents.
     private var share: GatheredMemory.Share?
     /// Content that is too long to be held, for recordings.
     private(set) var longContent: LongRequestContent?
@@ -63,7 +63,7 @@ final class RequestUpload {
         let upstream = driver.fetch.upstream
         var fault: Fault?
         var refusal: LimitRefusal?
-        // Handled after access to the input has ended, because handling may continue to read it.
+        // The event is handled after the access to the input has ended, because its handling may read more of the input.
         var event: ExchangeEvent?
         client.withInput { input in
             var offset = 0
@@ -131,7 +131,7 @@ final class RequestUpload {
         }
     }
 
-    /// The client does not send the rest.
+    /// Fails the upload, because the client does not send the rest.
     func fail(_ fault: Fault, for driver: ExchangeDriver) {
         isDraining ? endDraining(keepsConnection: false, for: driver) : driver.fetch.fail(byRequest: fault, for: driver)
     }
@@ -142,11 +142,11 @@ final class RequestUpload {
         bytes.withUnsafeBytes { upstream.sendBody($0.bindMemory(to: UInt8.self).span) }
     }
 
-    /// The request's head has been sent: sends the gathered content; what the client sends follows.
+    /// The request's head has been sent: sends the gathered content; further content follows as the client sends it.
     func begin(to upstream: OriginExchange, for driver: ExchangeDriver) {
         if framing != .none {
             if !content.isEmpty { isBlocked = !upstream.sendBody(content.span) && !isComplete }
-            // Chunked content may have turned out empty: its end is sent anyway.
+            // The end of chunked content is sent even if the content was empty.
             if isComplete { upstream.endBody(trailers: driver.exchange.forwarded(decoder.trailers)) }
         }
     }
@@ -211,7 +211,8 @@ final class RequestUpload {
         if endsInBody || driver.client?.closesWhenDrained == true { driver.tell(.connectionEnds) }
     }
 
-    /// A client that waits for 100 may never send its body: the next bytes could be the body or a request.
+    /// Whether the rest of the request's body may be read and discarded. A client that waits for 100 may never send its body: the next
+    /// bytes could be the body or a request.
     private func mayDrain(for driver: ExchangeDriver) -> Bool {
         mayEnd(within: driver.exchange.context.limits.drainedBodyLength) && !driver.exchange.mayWithholdContent
     }
@@ -248,7 +249,7 @@ final class RequestUpload {
                     }
                 }
             } catch {
-                // The bytes that follow cannot be framed: the connection is closed below.
+                // The next bytes cannot be framed, so the connection is closed below.
             }
             isSound = false
             return input.byteCount

@@ -36,7 +36,7 @@ final class ResponseStoring {
         entry.publish(result)
     }
 
-    /// The demand for the fetch, not counting this many readers.
+    /// The demand for the fetch. `readers` of the pending response's readers are not counted.
     func demand(isForStore: Bool, receivedCount: UInt64, besides readers: Int) -> FetchDemand {
         let body = pending.map { pending in
             FetchDemand.Body(
@@ -60,7 +60,7 @@ final class ResponseStoring {
         let plan = driver.exchange.storagePlan
         if driver.exchange.ranges.part == nil, entry == nil { driver.worker.fetches.noteShareable(driver.exchange.key) }
         guard case .gather(let length) = plan else { return _ = stream(by: plan, for: driver) }
-        // Asked before the head is sent, because Cache-Status reports the result.
+        // Checked before the head is sent, because Cache-Status reports the result.
         guard driver.store.admitNew() else { return reject(plan.rejectionByStore, for: driver) }
         driver.fetch.go(by: .gathering)
         if let length { gathered.reserveCapacity(length) }
@@ -84,7 +84,7 @@ final class ResponseStoring {
         }
         driver.fetch.go(by: .pending)
         self.pending = pending
-        // The fetch continues for each reader: a client that has left must not count as one.
+        // The fetch continues as long as it has readers, so a client that has left must not be one.
         if driver.client != nil, let reader = pending.attach() { driver.delivery.read(by: reader) }
         entry?.publish(.pending(stored, pending))
         return true
@@ -127,7 +127,7 @@ final class ResponseStoring {
 
     // MARK: Content
 
-    /// - Returns: whether it is being streamed.
+    /// - Returns: whether the response is being streamed into the store.
     func append(_ bytes: Span<UInt8>, for driver: ExchangeDriver) -> Bool {
         guard let pending else { return false }
         append(bytes, to: pending, for: driver)
@@ -136,7 +136,7 @@ final class ResponseStoring {
 
     private func append(_ bytes: Span<UInt8>, to pending: PendingResponse, for driver: ExchangeDriver) {
         let flow = pending.append(bytes)
-        // The pending response itself is counted when it ends.
+        // The store counts this response as not stored when the body ends.
         if pending.isTooLongToKeep, !driver.exchange.isStorageRefused { reject(.tooLargeForStore, for: driver) }
         guard flow == .pause else { return }
         driver.fetch.pause()
@@ -190,10 +190,10 @@ final class ResponseStoring {
         keep(stored, isPromised: true, for: driver)
     }
 
-    /// Stores a complete response, unless its key was invalidated meanwhile. Then it is only for the requests that have joined.
-    /// - Parameter isPromised: Whether the head has said that it is stored.
+    /// Stores a complete response. If its key was invalidated meanwhile, only the requests that have joined the fetch get the response.
+    /// - Parameter isPromised: Whether the head that was sent says that the response is stored.
     func keep(_ stored: StoredResponse, isPromised: Bool, for driver: ExchangeDriver) {
-        // Checked before the store, because of purges: the response is withheld from later requests, but not from those that have joined.
+        // Checked before `put`, because of purges: later requests must not get the response, but the joined requests do.
         if isOutdated(for: driver) { return reject(.invalidated, sharing: stored, for: driver) }
         switch driver.store.put(stored, isPromised: isPromised, since: moment) {
         case .accepted(let kept):
@@ -248,7 +248,8 @@ final class ResponseStoring {
 
     // MARK: Stored responses
 
-    /// Whether the key was invalidated or purged after the request was sent: the response may be older than that (RFC 9111 §4.4).
+    /// Whether the key was invalidated or purged after the request was sent: the response may be older than the invalidation (RFC 9111
+    /// §4.4).
     private func isOutdated(for driver: ExchangeDriver) -> Bool {
         driver.store.isInvalidated(driver.exchange.key, since: moment)
     }

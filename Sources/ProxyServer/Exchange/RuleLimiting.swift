@@ -8,7 +8,7 @@ import ProxyPolicy
 final class RuleLimiting {
     private(set) var isUsed = false
     private var demands: [LimitDemand] = []
-    /// The content of the request, or of the response, has an unknown length, and a rule limits it.
+    /// Whether a rule limits the request's content, or the response's, and its length is unknown.
     private(set) var watchesRequest = false
     private(set) var watchesResponse = false
 
@@ -32,19 +32,21 @@ final class RuleLimiting {
         driver.handle(.requestCounted(refusal, at: driver.now))
     }
 
-    /// For `count` bytes of the request's content, the last of `total`.
+    /// Counts the last `count` of the `total` bytes of the request's content received so far.
+    /// - Returns: the limit that these bytes exceed; then they are not counted.
     func refusal(ofRequest count: Int, of total: UInt64, for driver: ExchangeDriver) -> LimitRefusal? {
         driver.exchange.refusal(of: total, .requestBody) ?? take(UInt64(count), .bytesOut, for: driver)
     }
 
-    /// The request is to be sent to the origin. A response from the store does not count for `bytes_in`, so it is served beyond
-    /// that quota.
+    /// Whether a `bytes_in` quota is exhausted, so that the request cannot be sent to the origin. A response from the store does not count
+    /// for `bytes_in`, so it is served beyond that quota.
     func refusalOfFetch(for driver: ExchangeDriver) -> LimitRefusal? {
         demands.isEmpty || !driver.exchange.hasLimit(.bytesIn)
             ? nil : limits(of: driver).refusalOfFetch(demands, at: driver.loop.now)
     }
 
-    /// The origin's response has content of this length.
+    /// Counts the content of the origin's response, if its length is known; content of unknown length counts as it arrives.
+    /// - Returns: the limit that the content exceeds; then it is not counted.
     func refusal(ofResponse length: BodyLength, for driver: ExchangeDriver) -> LimitRefusal? {
         switch length {
         case .none: return nil
@@ -57,7 +59,8 @@ final class RuleLimiting {
         }
     }
 
-    /// For `count` bytes of the response's content, the last of `total`.
+    /// Counts the last `count` of the `total` bytes of the response's content received so far.
+    /// - Returns: the limit that these bytes exceed; then they are not counted.
     func refusal(ofContent count: Int, of total: UInt64, for driver: ExchangeDriver) -> LimitRefusal? {
         driver.exchange.refusal(of: total, .responseBody) ?? take(UInt64(count), .bytesIn, for: driver)
     }

@@ -11,17 +11,18 @@ import ResponseStore
 final class Transforming {
     /// The transform that this exchange leads for other requests, until the work has been started.
     private var leads: TransformCache.Lead?
-    /// The started work: its patience, and the lead if other requests may wait for it.
+    /// The work that was started: its time limit and cancellation (`WorkPatience`), and the lead if other requests may wait for
+    /// it.
     private var task: (patience: WorkPatience, lead: TransformCache.Lead?)?
     private var waiting: Reply<TransformCache.Made>?
-    /// The stored body, as far as it was read.
+    /// The part of the stored body that was read so far.
     private var gathered: GatheredBody?
-    /// The length read, if the source can only be read once.
+    /// The number of bytes read, if the source can be read only once.
     private var readLength: UInt64?
     /// The share of memory for the copied part.
     private var share: GatheredMemory.Share?
     private var hold: BodyHold?
-    /// Runs from when the body is complete.
+    /// The rule's time limit, which runs from the end of the body.
     private var timer: TimerID?
     /// Counts the transforms, to recognize replies that arrive too late.
     private(set) var number: UInt64 = 0
@@ -41,7 +42,7 @@ final class Transforming {
         guard let selected = driver.exchange.cache.selected, let plan = driver.exchange.transformPlan,
             let source = driver.exchange.transform.source
         else { return }
-        // A response that is not in the store has no row.
+        // A response that is not in the store has no row, and so no key in the cache.
         guard selected.row > 0 else { return gatherStored(selected, for: driver) }
         let key = TransformCache.Key(row: selected.row, fingerprint: plan.fingerprint, source: source)
         let number = number
@@ -143,7 +144,7 @@ final class Transforming {
                 return reader.whenReadable(at: place, reply)
             case .end: return workOnGathered(for: driver)
             case .failed: return end(.broken(.responseIncomplete), for: driver)
-            // The reader is behind the bytes in memory.
+            // The reader has fallen behind the bytes in memory.
             case .onDisk(let body): return read(body, at: place, for: driver) { [self] in readPending(for: driver) }
             }
         }
@@ -177,7 +178,7 @@ final class Transforming {
 
     private func workOnGathered(for driver: ExchangeDriver) {
         guard let selected = driver.exchange.cache.selected, let gathered else { return }
-        // If the original is delivered, it is delivered from here: a pending response can only be read once.
+        // If the original is delivered in the end, `gathered` is its source: a pending response can only be read once.
         if driver.delivery.reader != nil {
             driver.delivery.deliver(gathered: gathered, share)
             readLength = UInt64(gathered.count)
@@ -258,7 +259,7 @@ final class Transforming {
         driver.handle(.transformed(end, length: length, at: driver.now))
     }
 
-    /// Stops waiting.
+    /// Stops waiting for a transform.
     private func leave(for driver: ExchangeDriver) {
         if let leads { cache(of: driver).abandon(leads) }
         if let waiting { driver.loop.forget(waiting) }
@@ -289,7 +290,7 @@ extension TransformEnd {
     fileprivate var forOthers: TransformCache.Made {
         switch self {
         case .made(let content): .content(content)
-        // Because of its own deadline; theirs may be later.
+        // A timeout is this request's own deadline; the deadlines of the waiting requests may be later.
         case .failed(.timedOut), .variant, .refused, .broken: .abandoned
         case .failed(let fault): .failed(fault)
         }

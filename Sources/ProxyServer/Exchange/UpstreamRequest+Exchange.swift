@@ -14,6 +14,19 @@ extension UpstreamRequest {
                 port: exchange.originPort),
             method: exchange.request.method, head: head, body: body, via: asksForTunnel ? exchange.tunnelVia : "",
             isRetryable: exchange.request.method.isIdempotent, isForSwitch: isForSwitch)
+        acceptsTrailers = exchange.request.fields.contains(.te) && Self.acceptsTrailers(exchange.request.fields)
+    }
+
+    /// Whether TE has the member `trailers` (RFC 9110 §10.1.4).
+    private static func acceptsTrailers(_ fields: borrowing Fields) -> Bool {
+        for line in fields.lines where line.known == .te {
+            let value = fields.value(of: line)
+            var members = ListElements()
+            while let member = members.next(in: value) {
+                if value.extracting(member).equalsIgnoringCase("trailers") { return true }
+            }
+        }
+        return false
     }
 }
 
@@ -28,7 +41,7 @@ extension Origin.Scheme {
 }
 
 extension UnstoredReason {
-    /// The reason for the store's statistics, for a rejection that the store did not count.
+    /// The reason under which the store counts a rejected response that it has not counted itself.
     init(_ rejection: StorageRejection) {
         self = rejection.reason == .bodyTooLarge ? .bodyTooLong : .invalidated
     }

@@ -16,7 +16,7 @@ final class HTTP2Connection: EventHandler, TimerHandler, BatchHandler {
     let worker: LoopWorker
     let loop: EventLoop
     let peer: PeerAddress
-    /// As in `ExchangeClient`.
+    /// The user name, the names in the certificate and the tunnel have the same meaning as in `ExchangeClient`.
     let user: [UInt8]
     let certificateNames: [[UInt8]]
     let tunnel: TunnelAuthority?
@@ -29,7 +29,7 @@ final class HTTP2Connection: EventHandler, TimerHandler, BatchHandler {
     private var streams: [HTTP2StreamID: any HTTP2StreamHandler] = [:]
     /// Streams whose output waits for the end of the batch.
     private var waiting: [HTTP2StreamID] = []
-    /// Streams whose whole response the session has, until it is sent.
+    /// Streams whose whole response the session has, until the response is sent.
     private var finished: [(stream: HTTP2StreamID, resetsRest: Bool)] = []
     private var isReading = false
     private var isFlushing = false
@@ -38,17 +38,17 @@ final class HTTP2Connection: EventHandler, TimerHandler, BatchHandler {
     private(set) var isClosing = false
     private var isClosed = false
     private var hasPeerEnded = false
-    /// Since when there are no streams.
+    /// The time since which there are no streams.
     private var idleSince: MonotonicTime?
-    /// Since when the client has read nothing, and the number of bytes written at that time.
+    /// The time since which the client has read nothing, and the number of bytes written at that time.
     private var blocked: (since: MonotonicTime, writtenCount: UInt64)?
 
-    /// The number of bytes of frames that are made before they are written.
+    /// The maximum number of bytes of frames that wait to be written.
     private static let outputLimit = 64 * 1024
-    /// The number of bytes that are written before other clients have their turn.
+    /// The maximum number of bytes written before other clients have their turn.
     private static let writtenInTurn: UInt64 = 256 * 1024
 
-    /// Takes over an HTTP/1 connection.
+    /// Continues an HTTP/1 connection as HTTP/2.
     /// - Parameter held: bytes already received, from the preface on.
     static func start(replacing connection: ClientConnection, holding held: [UInt8] = []) {
         let limits = connection.worker.settings.http2Limits
@@ -163,7 +163,7 @@ final class HTTP2Connection: EventHandler, TimerHandler, BatchHandler {
         isReading = false
     }
 
-    /// - Parameter bytes: those of the last call of `receive`.
+    /// - Parameter bytes: the bytes given to the last call of `receive`.
     private func handleEvents(of bytes: UnsafeRawBufferPointer) {
         while !isClosed, let event = session.nextEvent() {
             switch event {
@@ -208,14 +208,14 @@ final class HTTP2Connection: EventHandler, TimerHandler, BatchHandler {
     func add(_ stream: some HTTP2StreamHandler) { streams[stream.id] = stream }
 
     /// The session has the whole response of a stream.
-    /// - Parameter resetsRest: once it is sent, the rest of the request is refused (RFC 9113 §8.1).
+    /// - Parameter resetsRest: whether the rest of the request is refused once the response is sent (RFC 9113 §8.1).
     func streamFinished(_ stream: some HTTP2StreamHandler, resetsRest: Bool) { finished.append((stream.id, resetsRest)) }
 
     /// Removes streams whose last frame was made.
     private func removeFinished() {
         finished.removeAll { stream, resetsRest in
             if session.isOpen(stream) {
-                guard resetsRest, session.hasSentEnd(stream) else { return false }
+                guard resetsRest || streams[stream]?.refusesRest == true, session.hasSentEnd(stream) else { return false }
                 session.reset(stream, .noError)
             }
             streams.removeValue(forKey: stream)?.closed()
@@ -235,7 +235,7 @@ final class HTTP2Connection: EventHandler, TimerHandler, BatchHandler {
 
     private func inputEnded() {
         hasPeerEnded = true
-        // The client may still read the responses to what it has sent.
+        // The client may still read the responses to its requests.
         if streams.isEmpty { close() } else { settle() }
     }
 
@@ -270,7 +270,15 @@ final class HTTP2Connection: EventHandler, TimerHandler, BatchHandler {
         settle()
     }
 
-    /// Makes frames up to the limit, and lets streams add content to those that were made.
+    /// Makes frames of the content that the streams have submitted. Called before a stream is reset, because the reset discards its content
+    /// that is not in a frame yet.
+    func makeFrames() {
+        if isClosed || output.pendingCount >= Self.outputLimit { return }
+        if output.buffer.capacity == 0 { worker.lend(to: &output.buffer) }
+        session.outgoing(into: &output.buffer, limit: Self.outputLimit)
+    }
+
+    /// Makes frames up to the limit, then lets the streams submit more content.
     private func fill() {
         session.outgoing(into: &output.buffer, limit: Self.outputLimit)
         handleEvents(of: UnsafeRawBufferPointer(start: nil, count: 0))
@@ -290,13 +298,14 @@ final class HTTP2Connection: EventHandler, TimerHandler, BatchHandler {
             if channel.isSecured { channel.withRecordStorage { if $0.capacity > 0 { worker.takeBack(&$0) } } }
             if streams.isEmpty, isClosing || hasPeerEnded || session.isFinished { return close() }
         }
-        // A client that does not read its responses is not read either.
+        // Larder reads nothing from a client that does not read its responses.
         let reads: Interest = hasPeerEnded || output.pendingCount >= Self.outputLimit ? Interest() : .read
         loop.modify(registration, isBlocked ? reads.union(.write) : reads)
         guard let timer else { return }
         if streams.isEmpty, !isBlocked {
-            // Bytes that begin no request do not extend the time.
+            // The idle time runs from the end of the last stream: received bytes that begin no request do not restart it.
             let since = idleSince ?? loop.now
+            session.trim()
             idleSince = since
             loop.setTimer(timer, at: since.advanced(milliseconds: timeouts.clientIdle))
         } else {
@@ -315,7 +324,7 @@ final class HTTP2Connection: EventHandler, TimerHandler, BatchHandler {
 
     // MARK: Ends
 
-    /// No further stream begins; the others end as usual.
+    /// Accepts no further stream; the streams in progress end as usual.
     func drain() {
         if isClosing || isClosed { return }
         isClosing = true

@@ -19,15 +19,18 @@ final class HTTP2Stream: ExchangeClient, HTTP2StreamHandler {
     /// Content of the request that the driver has not taken, from `inputStart` on.
     @exclusivity(unchecked) private var input: [UInt8] = []
     private var inputStart = 0
-    /// The number of bytes of data for which the client has not been given new space.
+    /// The number of received bytes that were not yet returned to the client's flow-control window.
     private var unreleasedCount = 0
     /// Whether the driver gets the content in chunks.
     private var isChunked = false
     private var hasRequestEnded = false
+    /// The content length that the client has declared, and the number of bytes of content that have arrived.
+    private var declaredLength: UInt64?
+    private var receivedCount: UInt64 = 0
     /// Whether the session has the end of the response, or a reset.
     private var isFinished = false
     private var isFlushing = false
-    /// Since when the stream waits for its client: for content, or for space to send.
+    /// The time since which the stream waits for its client: for content, or for a window that allows more content.
     private(set) var waitsSince: MonotonicTime?
 
     init(_ id: HTTP2StreamID, on connection: HTTP2Connection) {
@@ -78,7 +81,10 @@ final class HTTP2Stream: ExchangeClient, HTTP2StreamHandler {
     /// Content without a declared length is given to the driver in chunks, which trailers can follow.
     private func framing(of declared: BodyFraming) -> BodyFraming {
         if hasRequestEnded { return declared == .length(0) ? declared : .none }
-        if case .length = declared { return declared }
+        if case .length(let length) = declared {
+            declaredLength = length
+            return declared
+        }
         isChunked = true
         return .chunked
     }
@@ -95,7 +101,9 @@ final class HTTP2Stream: ExchangeClient, HTTP2StreamHandler {
 
     func receive(_ data: UnsafeRawBufferPointer) {
         unreleasedCount += data.count
-        guard driver != nil, !isFinished else { return release() }
+        receivedCount += UInt64(data.count)
+        // Content that is not needed is not returned to the client's window.
+        guard driver != nil, !isFinished else { return connection.flushSoon() }
         if inputStart > 0 {
             input.removeFirst(inputStart)
             inputStart = 0
@@ -119,6 +127,7 @@ final class HTTP2Stream: ExchangeClient, HTTP2StreamHandler {
     func receiveEnd() {
         if isChunked, !hasRequestEnded { ChunkWriter.writeLastChunk(trailers: Fields(), into: &input) }
         hasRequestEnded = true
+        if isFinished { waitsSince = nil }
         contentArrived()
     }
 
@@ -137,7 +146,7 @@ final class HTTP2Stream: ExchangeClient, HTTP2StreamHandler {
         release()
     }
 
-    /// Gives the client space for the bytes that the driver has taken.
+    /// Returns the bytes that the driver has taken to the client's flow-control window.
     private func release() {
         let held = input.count - inputStart
         if held == 0, !input.isEmpty {
@@ -158,7 +167,7 @@ final class HTTP2Stream: ExchangeClient, HTTP2StreamHandler {
         isFlushing = true
         repeat {
             if !isFinished { send() }
-            // Also after the last byte: the driver's exchange ends by it.
+            // `outputDrained` is also called after the last byte, because that call ends the driver's exchange.
         } while output.isEmpty && (driver?.outputDrained() == true || !output.isEmpty)
         isFlushing = false
         settle()
@@ -223,8 +232,22 @@ final class HTTP2Stream: ExchangeClient, HTTP2StreamHandler {
     /// The session has the end of the response.
     private func ended() {
         isFinished = true
-        // RFC 9113 §8.1: the rest of the request is not needed. The client must get the whole response first.
-        connection.streamFinished(self, resetsRest: !hasRequestEnded)
+        connection.streamFinished(self, resetsRest: false)
+    }
+
+    /// Whether the unneeded rest of the request must be refused (RFC 9113 §8.1), because the client's window is too small to send it. Some
+    /// clients treat a reset as a failure, so a client whose window suffices for the rest may send it.
+    var refusesRest: Bool {
+        if hasRequestEnded || !isFinished { return false }
+        let space = session.limits.streamWindow - unreleasedCount
+        guard let declaredLength else { return space <= 0 }
+        return declaredLength > receivedCount + UInt64(max(0, space))
+    }
+
+    /// The rest of the response will not come. Sends the content that has arrived, as in HTTP/1.1, and resets the stream.
+    private func cutOff() {
+        connection.makeFrames()
+        reset(.internalError)
     }
 
     private func reset(_ code: HTTP2ErrorCode) {
@@ -244,24 +267,23 @@ final class HTTP2Stream: ExchangeClient, HTTP2StreamHandler {
         driver = nil
         input = []
         inputStart = 0
-        release()
         if !isFlushing { flush() }
     }
 
     override func abort() {
         driver = nil
-        if !isFinished { reset(.internalError) }
+        if !isFinished { send() }
+        if !isFinished { cutOff() }
         connection.flushSoon()
     }
 
     private func settle() {
         if driver == nil, output.isEmpty {
             worker.takeBack(&output.buffer)
-            // The response was cut off.
-            if !isFinished { reset(.internalError) }
+            if !isFinished { cutOff() }
         }
         let waits = !output.isEmpty || (driver?.wantsRequestBody == true && input.isEmpty)
-        waitsSince = waits && !isFinished ? waitsSince ?? loop.now : nil
+        waitsSince = (isFinished ? !hasRequestEnded : waits) ? waitsSince ?? loop.now : nil
     }
 
     // MARK: Ends
@@ -272,6 +294,11 @@ final class HTTP2Stream: ExchangeClient, HTTP2StreamHandler {
             waitsSince = nil
             driver.requestBodyStalled()
             return flush()
+        }
+        if isFinished {
+            session.reset(id, .noError)
+            connection.streamFinished(self, resetsRest: false)
+            return closed()
         }
         reset(.cancel)
     }

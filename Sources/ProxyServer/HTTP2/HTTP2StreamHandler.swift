@@ -5,10 +5,12 @@ import HTTPMessage
 /// One stream of a client's HTTP/2 connection, from its request's head to its end.
 protocol HTTP2StreamHandler: AnyObject {
     var id: HTTP2StreamID { get }
-    /// Since when the stream waits for its client; `nil` if it does not.
+    /// The time since which the stream waits for its client; `nil` if it does not wait.
     var waitsSince: MonotonicTime? { get }
+    /// Whether the rest of the request must be refused after the whole response was sent.
+    var refusesRest: Bool { get }
     func receive(_ data: UnsafeRawBufferPointer)
-    /// `receiveEnd` follows.
+    /// Called before `receiveEnd`.
     func receive(trailers: consuming Fields)
     /// The client sends no more on this stream.
     func receiveEnd()
@@ -20,4 +22,8 @@ protocol HTTP2StreamHandler: AnyObject {
     func deadlinePassed()
     /// The stream was reset, or its connection is closed.
     func closed()
+}
+
+extension HTTP2StreamHandler {
+    var refusesRest: Bool { false }
 }

@@ -6,8 +6,8 @@ import HTTPMessage
 
 /// A stream that becomes a tunnel: by CONNECT (RFC 9113 §8.5), or for a WebSocket by extended CONNECT (RFC 8441).
 ///
-/// A pair of sockets connects the stream with an HTTP/1 connection of its own, which handles the request as that of any client: rules,
-/// interception and tunnels are the same. The stream translates the heads, and then passes on bytes in both directions.
+/// A pair of sockets connects the stream with an HTTP/1 connection of its own. That connection handles the request like that of any client:
+/// rules, interception and tunnels are the same. The stream translates the heads, and then passes on bytes in both directions.
 ///
 /// Confined to its loop; the loop and its connection keep it alive.
 final class HTTP2TunnelStream: HTTP2StreamHandler, EventHandler {
@@ -30,7 +30,7 @@ final class HTTP2TunnelStream: HTTP2StreamHandler, EventHandler {
     private var hasClientEnded = false
 
     private static let readLength = 16 * 1024
-    /// The time limits are those of the inner connection and its tunnel.
+    /// Always `nil`: the inner connection and its tunnel have their own time limits.
     var waitsSince: MonotonicTime? { nil }
 
     static func start(
@@ -137,7 +137,7 @@ final class HTTP2TunnelStream: HTTP2StreamHandler, EventHandler {
         settle()
     }
 
-    /// Gives the session what it accepts.
+    /// Passes waiting bytes to the session, as many as it accepts.
     private func pass() {
         let bytes = toClient
         toClient.removeAll(keepingCapacity: true)
@@ -175,7 +175,7 @@ final class HTTP2TunnelStream: HTTP2StreamHandler, EventHandler {
                 var head = ResponseHead()
                 for line in response.head.fields.lines where line.known != .upgrade && line.known != .connection {
                     let name = response.head.fields.name(of: line)
-                    // RFC 8441 §5.1: HTTP/2 does not need this proof.
+                    // HTTP/2 does not use Sec-WebSocket-Accept (RFC 8441 §5).
                     if name.equalsIgnoringCase("sec-websocket-accept") { continue }
                     head.fields.append(name: name, value: response.head.fields.value(of: line))
                 }
@@ -201,7 +201,7 @@ final class HTTP2TunnelStream: HTTP2StreamHandler, EventHandler {
         connection.streamFinished(self, resetsRest: !isTunnel && !hasClientEnded)
     }
 
-    /// One of the two sides is cut off (RFC 9113 §8.5).
+    /// Ends the tunnel, because the client or the inner connection was cut off (RFC 9113 §8.5).
     private func cut() {
         if registration == nil { return }
         session.reset(id, .connectError)

@@ -22,7 +22,7 @@ enum TunnelRequest {
             output.append("\r\n")
         }
         for line in head.fields.lines where line.known != .host && line.known != .connection && line.known != .upgrade {
-            // HTTP/2 needs no key (RFC 8441 §5.1), and Larder has sent one.
+            // HTTP/2 does not use Sec-WebSocket-Key (RFC 8441 §5): Larder has written a key of its own above.
             if head.fields.name(of: line).equalsIgnoringCase("sec-websocket-key") { continue }
             output.append(head.fields.name(of: line))
             output.append(": ")

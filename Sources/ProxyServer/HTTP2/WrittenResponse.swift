@@ -1,8 +1,8 @@
 import HTTPMessage
 import HTTPWire
 
-/// Reads the response that a driver writes as HTTP/1.1, for a stream that sends it in frames. It comes from Larder itself, so a mistake in
-/// it is a fault of the program.
+/// Reads the response that a driver writes as HTTP/1.1, for a stream that sends it in frames. Larder itself has written the response, so a
+/// syntax error in it is a bug in Larder.
 ///
 /// States and moves: head ──informational──▶ head ──final──▶ content ──▶ ended.
 struct WrittenResponse {

@@ -7,8 +7,8 @@ import ServerTrust
 import TLSChannel
 import UpstreamTransport
 
-/// The beginning of an intercepted tunnel: the client's first bytes decide whether its requests are answered here, inside TLS or as plain
-/// HTTP, or whether it gets a tunnel after all. Until then there is no connection to any server.
+/// The beginning of an intercepted tunnel. The client's first bytes decide whether Larder answers its requests (inside TLS, or as plain
+/// HTTP) or opens a tunnel after all. Until then there is no connection to any server.
 ///
 /// States and moves: `reading`, until the client's first bytes identify the protocol → `handshaking`, if TLS ends here → `ended`, after
 /// which the connection reads the requests inside. From `reading` also to `tunnelling`, while a tunnel is being opened. From each to
@@ -25,15 +25,15 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
     private let origin: Origin
     private let via: String
     private let hostKind: RequestTarget.HostKind
-    /// Runs the exchange of the CONNECT. It ends when TLS with the client is open or plain HTTP was recognized, when the tunnel is refused,
-    /// or, if a tunnel is opened after all, with that tunnel.
+    /// Runs the exchange of the CONNECT. The exchange ends when TLS with the client is open, when plain HTTP was recognized, or when the
+    /// tunnel is refused. If a tunnel is opened after all, the exchange ends with that tunnel.
     private let owner: ExchangeDriver
     private unowned let connection: ClientConnection
     private lazy var handshake = ClientTLSHandshake(worker, delegate: self)
-    /// The bytes received, if they are not TLS or not yet known to be.
+    /// The bytes received until they are known to be TLS.
     private var text: [UInt8] = []
     private var state = State.reading
-    /// Why a tunnel that is being opened hides its requests; `nil`: the settings for its host require a tunnel.
+    /// Why a tunnel that is being opened hides its requests; `nil` if the settings for its host require a tunnel.
     private var uninspected: UninspectedReason?
     /// The host name that the client's TLS session is for.
     private var shownHost: String
@@ -107,8 +107,8 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
         }
     }
 
-    /// Whether only a client that speaks TLS or HTTP/1 may continue: TLS with the host may be intercepted, or rules look at the method or
-    /// path of its plain requests.
+    /// Whether only a client that speaks TLS or HTTP/1 may continue. This applies if TLS with the host may be intercepted, or if rules look
+    /// at the method or path of its plain requests.
     private var mustReadRequests: Bool {
         worker.transport.mayIntercept(tunnelTo: origin) || worker.context.rules.rules(for: plainAuthority).inspecting != nil
     }
@@ -140,7 +140,7 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
         if owner.isTransparent, owner.tunnelNeedsName, let refusal = worker.transport.refusal(of: hello, inTunnelTo: origin) {
             return refuse(refusal)
         }
-        // By the current settings, which may have changed since the CONNECT.
+        // The current settings apply, which may differ from those at the time of the CONNECT.
         if refusesByRules() { return }
         switch worker.transport.decideIntercepted(on: hello, inTunnelTo: origin) {
         case .tunnel: openTunnel()
@@ -201,7 +201,7 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
 
     // MARK: A tunnel after all
 
-    /// For a client that uses neither TLS nor HTTP/1, whose bytes Larder cannot inspect.
+    /// Opens or refuses the tunnel of a client that uses neither TLS nor HTTP/1, whose bytes Larder cannot inspect.
     private func openTunnelOfOthers() {
         guard worker.transport.mayIntercept(tunnelTo: origin) else {
             return mustReadRequests ? refuse(FaultMapping.fault(.hiddenFromRules), alert: nil) : openTunnel()
@@ -219,7 +219,7 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
         shownHost = host
         let rules = worker.context.rules.rules(for: secureAuthority)
         if rules.withholding == nil { return openTunnel(reason) }
-        // The client uses HTTP/1, so it can be intercepted. It may not be the client that refused the certificate.
+        // The client uses HTTP/1, so it can be intercepted. The certificate may have been rejected by a different client.
         if reason == .certificateRefused { return intercept(as: host) }
         refuse(rules.closing != nil ? .closedByRule : .hiddenFromRules)
     }

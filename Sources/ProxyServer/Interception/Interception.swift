@@ -3,8 +3,8 @@ import EventLoop
 import TLSChannel
 import UpstreamTransport
 
-/// The TLS setup for clients under one version of the settings: a CA, the certificates that it has issued, and the keys of session tickets,
-/// which are new with each reload.
+/// The TLS setup for clients under one version of the settings: a CA, the certificates that it has issued, and the keys of session tickets.
+/// The ticket keys are new with each reload.
 final class Interception: Sendable {
     let context: ServerTLSContext
     let leaves: LeafCertificateCache

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The number of client connections on each loop, so that a new one goes to the loop with the fewest.
+/// The number of client connections on each loop, so that a new connection goes to the loop with the fewest.
 final class ConnectionCounts: Sendable {
     private final class Count: Sendable {
         let value = Atomic<Int>(0)
@@ -25,7 +25,7 @@ final class ConnectionCounts: Sendable {
         return least
     }
 
-    /// Counts a connection that must be on this loop.
+    /// Counts a connection that must be on the given loop.
     func opened(on loop: Int) { counts[loop].value.wrappingAdd(1, ordering: .relaxed) }
 
     func closed(on loop: Int) { counts[loop].value.wrappingSubtract(1, ordering: .relaxed) }

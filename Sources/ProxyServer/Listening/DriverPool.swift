@@ -1,6 +1,6 @@
 /// The drivers of one loop: idle ones, kept for later requests, and those that continue without a client.
 final class DriverPool {
-    // Unchecked: each hit takes a driver and gives it back (docs/decisions/0036).
+    // Without exclusivity checks, because each hit takes a driver and gives it back (docs/decisions/0036).
     @exclusivity(unchecked) private var idle: [ExchangeDriver] = []
     @exclusivity(unchecked) private var running: [ObjectIdentifier: ExchangeDriver] = [:]
 
@@ -14,7 +14,7 @@ final class DriverPool {
         if idle.count < Self.limit { idle.append(driver) }
     }
 
-    /// The driver's client has left, or it never had one: keeps the driver until its exchange has ended.
+    /// Keeps a driver whose client has left, or that never had a client, until its exchange has ended.
     func keepRunning(_ driver: ExchangeDriver) { running[ObjectIdentifier(driver)] = driver }
 
     var hasRunning: Bool { !running.isEmpty }
@@ -23,7 +23,7 @@ final class DriverPool {
         for driver in Array(running.values) { driver.giveUpBackground() }
     }
 
-    /// Releases all drivers: they keep their worker alive.
+    /// Releases all drivers, because they keep their worker alive.
     func letGo() {
         idle = []
         running = [:]

@@ -5,14 +5,15 @@ import ProxyCore
 
 /// One listening socket, on the first loop; accepted connections go to the loop with the fewest.
 ///
-/// When the process has no descriptors left, or as many clients are connected and others refused as allowed, it pauses accepting and logs a
-/// warning. Clients wait in the kernel's queue, and open connections continue.
+/// It pauses accepting and logs a warning when the process has no descriptors left. It also does so when both limits are reached: the
+/// limit of connected clients, and the limit of clients that are being refused. Meanwhile new clients wait in the kernel's queue, and
+/// open connections continue.
 final class Listener: EventHandler, TimerHandler, BatchHandler {
     /// The server that the clients connect to.
     enum Clients {
         /// The proxy. The associated value is the listener's index in the settings.
         case ofProxy(number: Int)
-        /// An origin, whose name these addresses stand for.
+        /// An origin. These names tell which host a reserved address belongs to.
         case ofOrigins(ReservedNames)
     }
 
@@ -37,13 +38,13 @@ final class Listener: EventHandler, TimerHandler, BatchHandler {
         timer = worker.loop.makeTimer(self)
     }
 
-    /// At the end of the batch: other events may free resources for new connections.
+    /// Accepts connections at the end of the batch, because other events may free resources for them.
     func ready(_ events: ReadyEvents) { worker.loop.atEndOfBatch(self) }
 
-    /// The maximum number accepted in each batch: existing clients wait no longer than that takes.
+    /// The maximum number of connections accepted in each batch: existing clients wait while these are accepted.
     private static let mostInBatch = 4
 
-    /// Accepts one connection, and more if consecutive batches have found some: looking for a second one costs a system call.
+    /// Accepts one connection, or more if the previous batch had new connections too: looking for a second one costs a system call.
     func batchEnded() {
         let batch = worker.loop.batchCount
         expectedCount = batch == lastBatch &+ 1 ? min(expectedCount * 2, Self.mostInBatch) : 1
@@ -77,7 +78,7 @@ final class Listener: EventHandler, TimerHandler, BatchHandler {
         if let registration { worker.loop.modify(registration, .read) }
     }
 
-    /// Accepts no more connections; the kernel refuses those in its queue.
+    /// Accepts no more connections; the kernel resets those that wait in its queue.
     func close() {
         guard let registration else { return }
         worker.loop.deregister(registration)
@@ -119,14 +120,14 @@ final class Listener: EventHandler, TimerHandler, BatchHandler {
         }
     }
 
-    /// A reserved address that stands for no name.
+    /// Closes a connection to a reserved address that belongs to no name.
     private func reset(_ descriptor: Int32) {
-        warn("a client connected to a reserved address that stands for no name: Larder closes such connections")
+        warn("a client connected to a reserved address that Larder has assigned to no host name: Larder closes such connections")
         resetOnClose(descriptor)
         closeDescriptor(descriptor)
     }
 
-    /// A TLS client could not read a plain-text error.
+    /// Sends the client an error. A TLS client could not read a plain-text error, so its connection is only closed.
     private func refuse(_ descriptor: Int32, _ peer: PeerAddress, _ fault: Fault, isSecure: Bool) {
         if isSecure { return closeDescriptor(descriptor) }
         worker.refuse(descriptor: descriptor, peer: peer, fault)

@@ -5,7 +5,7 @@ import Glibc
 /// A bound and listening TCP socket. Bound before any thread starts, so that a port in use is a startup error.
 package struct ListeningSocket: Sendable {
     package let descriptor: Int32
-    /// As bound: port 0 has been replaced by the chosen port.
+    /// The address to which the socket is bound: port 0 has been replaced by the chosen port.
     package let address: PeerAddress
 
     package static let backlog: Int32 = 4096
@@ -25,7 +25,7 @@ package struct ListeningSocket: Sendable {
     }
 
     /// Binds a socket of any type. Closes it if that fails.
-    /// - Parameter host: an address of the socket's family. An IPv6 socket stays without IPv4.
+    /// - Parameter host: an address of the socket's family. An IPv6 socket does not accept IPv4 connections.
     package static func bind(_ descriptor: Int32, to host: String, port: UInt16) throws(SystemError) {
         var storage = sockaddr_storage()
         let (family, length) = try fill(&storage, host: host, port: port)

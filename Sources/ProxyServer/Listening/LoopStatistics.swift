@@ -1,11 +1,11 @@
 import ProxyCore
 
-/// Counters of one loop: updated only on the loop, without a lock, and queried by message. Trivial.
+/// Counters of one loop: updated only on the loop, without a lock, and queried by message. A trivial type.
 package struct LoopStatistics: Sendable {
     private var counts = InlineArray<16, UInt64>(repeating: 0)
     /// Bytes of content sent to clients.
     package private(set) var sentBytes: UInt64 = 0
-    /// The part of them that was not fetched from an origin for the request.
+    /// The bytes of content sent to clients that were not fetched from an origin for the request.
     package private(set) var savedBytes: UInt64 = 0
     /// Requests for which a rule required a transform: transformed, left unchanged, failed.
     package private(set) var transformed: UInt64 = 0

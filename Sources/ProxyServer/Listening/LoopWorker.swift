@@ -16,7 +16,7 @@ final class LoopWorker {
     let loop: EventLoop
     let index: Int
     let shared: ServerShared
-    private let transports: WorkerTransports
+    let transports: WorkerTransports
     private let drivers = DriverPool()
     private let buffers = BufferPool()
     /// The buffer into which this loop reads.
@@ -26,7 +26,7 @@ final class LoopWorker {
     private(set) var interception: Interception?
     private(set) lazy var handshakes = HandshakeQueue(self, beginner: shared.handshakeBeginners[index].handle)
     private(set) lazy var interceptions = FairnessQueue(loop)
-    /// For clients that close a TLS connection.
+    /// The queue of clients that close a TLS connection.
     private(set) lazy var departures = FairnessQueue(loop)
     private(set) var settings: ServerSettings
     private(set) var context: ExchangeContext
@@ -37,9 +37,9 @@ final class LoopWorker {
     private(set) var identifiesClients: Bool
     private var connections: [ObjectIdentifier: ClientConnection] = [:]
     private var http2Warning = RareWarning()
-    /// By reason; there are few reasons.
+    /// Warnings about failed handshakes, by reason; there are few reasons.
     private var tlsWarnings: [String: RareWarning] = [:]
-    /// Those of `connections` that get a refusal.
+    /// The members of `connections` whose clients get a refusal.
     private var refused: Set<ObjectIdentifier> = []
     private var tunnels: [ObjectIdentifier: Tunnel] = [:]
     private var http2Connections: [ObjectIdentifier: HTTP2Connection] = [:]
@@ -51,6 +51,7 @@ final class LoopWorker {
     private(set) var isDraining = false
     let accessLog: AccessLogBuffer
     @exclusivity(unchecked) private var counts = LoopStatistics()
+    @exclusivity(unchecked) var metrics = LoopMetrics()
     let traces: TraceRing
     /// The names of the rules that matched a request, joined for its trace.
     private var ruleNames: [UInt8] = []
@@ -118,8 +119,8 @@ final class LoopWorker {
         }
     }
 
-    /// Takes a connection that another loop has accepted, perhaps under earlier settings, or before it knew that the server drains. The
-    /// client finds it closed as if the listener had already refused it.
+    /// Takes a connection that another loop has accepted, perhaps under earlier settings, or before that loop knew that the server
+    /// drains. If the connection is not allowed now, it is closed at once, as the listener would have done.
     func adoptAccepted(descriptor: Int32, peer: PeerAddress, tls: ListenerTLS?, origin: TransparentOrigin?) {
         guard !isDraining, settings.admission.allows(peer, isCertified: tls?.asksForCertificates == true) else {
             closeDescriptor(descriptor)
@@ -133,7 +134,8 @@ final class LoopWorker {
         let reason = "\(refusal.reason)"
         guard tlsWarnings[reason, default: RareWarning()].isDue(at: loop.now) else { return }
         let words = detail.map { "\(reason): \($0)" } ?? reason
-        shared.warn("TLS handshake with \(peer.address) on the listener \(address) failed: \(words); reported once a minute")
+        shared.warn(
+            "TLS handshake with \(peer.address) on the listener \(address) failed: \(words); reported at most once a minute")
     }
 
     /// Sends a client a refusal. Refused connections are not counted as served, and their number is limited.
@@ -182,7 +184,7 @@ final class LoopWorker {
 
     func warnOfHTTP2(_ reason: String, with peer: PeerAddress) {
         guard http2Warning.isDue(at: loop.now) else { return }
-        shared.warn("closed the HTTP/2 connection of \(peer.address): \(reason); reported once a minute")
+        shared.warn("closed the HTTP/2 connection of \(peer.address): \(reason); reported at most once a minute")
     }
 
     /// Whether a tunnel in a stream may get a connection of its own.
@@ -211,14 +213,14 @@ final class LoopWorker {
 
     // MARK: Drivers
 
-    /// A driver for the next requests of a client. `attach` begins its exchange with the active settings (`context`).
+    /// A driver for the next request of a client. `attach` begins its exchange with the active settings (`context`).
     func takeDriver(for client: ExchangeClient) -> ExchangeDriver {
         let driver = drivers.take(for: self)
         driver.attach(to: client)
         return driver
     }
 
-    /// For an exchange without a client; kept here until it has ended.
+    /// A driver for an exchange without a client; kept here until the exchange has ended.
     func takeBackgroundDriver() -> ExchangeDriver {
         let driver = drivers.take(for: self)
         drivers.keepRunning(driver)

@@ -13,9 +13,9 @@ final class ServerShared: Sendable {
     struct Current: Sendable {
         let settings: ServerSettings
         let context: ExchangeContext
-        /// `nil` without a CA.
+        /// The TLS setup for intercepted clients; `nil` without a CA.
         let interception: Interception?
-        /// `nil` if nothing is replayed or recorded.
+        /// The sources of replay, and the file to record into; `nil` if nothing is replayed or recorded.
         let recordings: ActiveRecordings?
     }
 

@@ -1,4 +1,5 @@
 import EventLoop
+import TLSChannel
 import UpstreamTransport
 
 /// The transports of one loop: the active one, and those of earlier settings until their requests have ended.
@@ -6,6 +7,8 @@ final class WorkerTransports: BatchHandler {
     private(set) var current: Transport
     @exclusivity(unchecked) private var retired: [Transport] = []
     private var isClosingPlanned = false
+    /// The handshakes of transports that are closed.
+    private var formerHandshakes = HandshakeCounts()
     /// Tunnels being opened, on all transports.
     var openingTunnels = 0
     private let loop: EventLoop
@@ -20,7 +23,8 @@ final class WorkerTransports: BatchHandler {
         current = transport
     }
 
-    /// Deferred, because the transport itself may have reported the end of the exchange.
+    /// Closes unused transports of earlier settings at the end of the batch. They are not closed at once, because such a transport may be
+    /// the caller that reports the end of an exchange.
     func planClosing() {
         guard !retired.isEmpty, !isClosingPlanned else { return }
         isClosingPlanned = true
@@ -32,14 +36,46 @@ final class WorkerTransports: BatchHandler {
         guard !retired.isEmpty, openingTunnels == 0 else { return }
         let quiet = retired.filter(\.isQuiet)
         retired.removeAll { one in quiet.contains { $0 === one } }
-        // Closing one can call this function again.
-        for one in quiet { one.close() }
+        // Closing a transport can call this function again.
+        for one in quiet {
+            formerHandshakes += one.handshakes
+            one.close()
+        }
         for one in retired { one.closeIdleConnections() }
+    }
+
+    /// Connections to origins, the idle ones among them, and the exchanges that wait for a connection.
+    var pools: PoolCounts {
+        ([current] + retired).reduce(PoolCounts()) { sum, transport in
+            let (connections, idle, waiting) = transport.statistics
+            return sum + PoolCounts(connections: connections, idle: idle, waiting: waiting)
+        }
+    }
+
+    /// The TLS handshakes with origins since the start.
+    var handshakes: HandshakeCounts {
+        var sum = formerHandshakes
+        for transport in [current] + retired { sum += transport.handshakes }
+        return sum
     }
 
     func closeAll() {
         current.close()
         for one in retired { one.close() }
         retired = []
+    }
+}
+
+/// The connections of loops to origins at one moment.
+package struct PoolCounts: Sendable {
+    package var connections = 0
+    package var idle = 0
+    /// Exchanges that wait because a limit is reached.
+    package var waiting = 0
+
+    static func + (left: PoolCounts, right: PoolCounts) -> PoolCounts {
+        PoolCounts(
+            connections: left.connections + right.connections, idle: left.idle + right.idle, waiting: left.waiting + right.waiting
+        )
     }
 }

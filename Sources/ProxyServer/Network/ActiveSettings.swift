@@ -2,7 +2,8 @@ import EventLoop
 import ProxyPolicy
 import Reachability
 
-/// The sources of the active settings: those read last, and the state of the network. Either may change at any time, on its own thread.
+/// The sources of the active settings: the settings read last, and the state of the network. Either may change at any time, on its own
+/// thread.
 struct SettingsSource: Sendable {
     var settings: ServerSettings
     var rules: PolicyRuleSet
@@ -33,7 +34,7 @@ extension ProxyServer {
             // Requests in flight under the old settings continue, but open no new connections while the gate is closed.
             current.settings.transport.gate.set(source.settings.gatePosition(in: current.context.mode))
             shared.replace(current)
-            // Under the lock, so that each loop gets the newest settings last.
+            // Posted under the lock, so that each loop gets the newest settings last.
             for thread in threads {
                 thread.handle.post { loop in (loop.owner as? LoopWorker)?.adopt(current) }
             }

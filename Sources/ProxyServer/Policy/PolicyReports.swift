@@ -3,8 +3,8 @@ import HTTPMessage
 import ProxyCore
 import ProxyPolicy
 
-/// What the active policy would do if it denied, and what the shadow policy would do: distinct requests with their counts, since the
-/// settings were read. For all loops; only requests in a report use it.
+/// Distinct requests since the settings were read, each with a count. These are the requests that only report mode allows, and the
+/// requests on which the verdict of the shadow policy differs. One report for all loops; only such requests access it.
 package struct PolicyReport: Sendable {
     /// A request without its query.
     package struct Target: Hashable, Sendable {
@@ -16,9 +16,9 @@ package struct PolicyReport: Sendable {
     package struct Denial: Hashable, Sendable {
         package let target: Target
         package let word: DenialWord
-        /// The rule that would deny it; empty if no rule allows it.
+        /// The rule that would deny the request; empty if the request would be denied for another reason.
         package let rule: String
-        /// The rule that would allow it, as JSON, or empty.
+        /// The rule that would allow the request, as JSON, or empty.
         package let suggestion: String
     }
 
@@ -27,7 +27,7 @@ package struct PolicyReport: Sendable {
         package let target: Target
         package let active: DenialWord
         package let shadow: DenialWord
-        /// The shadow's rule that denies it, or empty.
+        /// The shadow policy's rule that denies the request, or empty.
         package let rule: String
     }
 
@@ -37,13 +37,13 @@ package struct PolicyReport: Sendable {
 
 /// Distinct values in the order of their first occurrence, each with a count.
 package struct CountedList<Value: Hashable & Sendable>: Sendable {
-    /// The number of distinct values; further ones are only counted.
+    /// The maximum number of distinct values in the list; further ones are only counted.
     package static var limit: Int { 500 }
 
     package private(set) var items: [(value: Value, count: UInt64)] = []
-    /// Of all values, also of those that are not in the list.
+    /// The number of all occurrences, including those of values that are not in the list.
     package private(set) var total: UInt64 = 0
-    /// Of values that are not in the list.
+    /// The number of occurrences of values that are not in the list.
     package private(set) var omitted: UInt64 = 0
     private var places: [Value: Int] = [:]
 
@@ -66,7 +66,7 @@ final class PolicyReports: Sendable {
         var differenceWarning = RareWarning()
     }
 
-    /// The lengths of a URL and of a method in a report, in bytes.
+    /// The maximum lengths of a URL and of a method in a report, in bytes.
     static let urlLimit = 512, methodLimit = 64
 
     private let state = Guarded(State())
@@ -93,8 +93,8 @@ final class PolicyReports: Sendable {
         }
         guard isDue else { return nil }
         return
-            "policy.shadow: \(target.method) \(target.url) is \(found.active.text), and \(found.shadow.text) under the shadow; "
-            + "reported once a minute, see larder status"
+            "\(target.method) \(target.url) is \(found.active.text) under the active rules, and \(found.shadow.text) under policy.shadow; "
+            + "reported at most once a minute, see larder status"
     }
 
     private static func target(of exchange: inout Exchange) -> PolicyReport.Target {

@@ -6,14 +6,14 @@ import Recordings
 import ServerTrust
 import Snapshots
 
-/// The part of recordings in an exchange: looks up its response, or records it. The recording gets everything that the origin sends; the
-/// client gets the part that it requested.
+/// Connects an exchange to recordings: looks up its response in them, or records its response. The recording gets everything that the
+/// origin sends; the client gets the part that it requested.
 final class ExchangeRecording {
-    /// `nil` if nothing is recorded or replayed.
+    /// The recordings that the exchange uses; `nil` if nothing is recorded or replayed.
     private var recordings: ActiveRecordings?
     /// Records the exchange.
     private var recorder: ExchangeRecorder?
-    /// The same, if the log line waits for the recorded digest.
+    /// The recorder whose digest the log line waits for; `nil` if the log line does not wait.
     private var loggedRecorder: ExchangeRecorder?
     /// Whether the recording is behind: the origin is not read until it has caught up.
     private(set) var isBehind = false
@@ -71,7 +71,7 @@ final class ExchangeRecording {
         return RecordingQuery(request: request(for: driver), scope: scope, now: driver.now, wantsNearest: wantsNearest)
     }
 
-    /// The request for recordings: with its content, or only its digest.
+    /// The request to look up or to record, with its content or only the digest of the content.
     private func request(isForRecording: Bool = false, for driver: ExchangeDriver) -> RequestToMatch {
         let recorded = driver.exchange.recordedRequest(isForRecording: isForRecording)
         return RequestToMatch(
@@ -128,7 +128,8 @@ final class ExchangeRecording {
 
     // MARK: The loop's memory
 
-    /// Whether the loop's memory can be used: it belongs to the active settings, and depends only on the head.
+    /// Whether the loop's memory of replayed responses can be used: the exchange has the active recordings, and the match depends only on
+    /// the request's head.
     private func isRemembered(for driver: ExchangeDriver) -> Bool {
         recordings === driver.worker.recordings && driver.upload.content.isEmpty && driver.upload.longContent == nil
             && !driver.exchange.obligations.rewritesKey
@@ -266,7 +267,7 @@ final class ExchangeRecording {
         noteUnrecorded(recorder.file, reason, for: driver)
     }
 
-    /// The client has left: whether to record the rest of the response.
+    /// Whether to record the rest of the response although the client has left.
     func goesOn(for driver: ExchangeDriver) -> Bool { recorder != nil && driver.exchange.isRecordedToTheEnd }
 
     private func noteUnrecorded(_ file: RecordingFile, _ reason: String, for driver: ExchangeDriver) {
@@ -286,7 +287,8 @@ final class ExchangeRecording {
         if driver.exchange.mode.records { noteTunnel(in: recordings, for: driver) }
     }
 
-    /// Notes an intercepted tunnel whose content is hidden after all. The exchange released its recordings with its CONNECT.
+    /// Notes a tunnel to a host that must be intercepted, but whose content is hidden. The exchange of the CONNECT has already released
+    /// its recordings.
     func noteHiddenTunnel(for driver: ExchangeDriver) {
         if driver.exchange.mode.records { noteTunnel(in: driver.worker.recordings, for: driver) }
     }

@@ -12,7 +12,7 @@ protocol ClientTLSHandshakeDelegate: AnyObject {
     func handshake(_ handshake: ClientTLSHandshake, didRead hello: ClientHello)
     /// The client does not speak TLS.
     func handshakeDidReadOtherProtocol(_ handshake: ClientTLSHandshake)
-    /// The TLS context, and the scope of the session's tickets, as for `TLSSession`.
+    /// The TLS context, and the scope of the session's tickets (see `TLSSession`).
     /// - Returns: `nil` if there is no longer a CA.
     func terms(of handshake: ClientTLSHandshake) -> (context: ServerTLSContext, scope: [UInt8])?
     /// From here on, all output comes from the session.
@@ -52,7 +52,7 @@ final class ClientTLSHandshake {
         reader = ClientHelloReader(limits: worker.settings.parseLimits)
     }
 
-    /// All bytes received before the session.
+    /// All bytes received before the session began.
     var octets: [UInt8] { reader.octets }
 
     /// Whether to read from the client now.
@@ -114,13 +114,13 @@ final class ClientTLSHandshake {
 
     // MARK: The queue
 
-    /// Whether it is still in the queue.
+    /// Whether the handshake is still in the queue.
     var awaitsTurn: Bool {
         if case .queued = state { true } else { false }
     }
 
-    /// Called when it is its turn. From here on it is in progress, and notifies the queue of its end.
-    /// - Returns: `nil` if it has failed; the queue need not be notified.
+    /// The queue calls this at the handshake's turn. From here on the handshake is in progress, and notifies the queue when it ends.
+    /// - Returns: `nil` if the handshake has failed; the queue is not notified then.
     func begin() -> HandshakeBeginning? {
         guard case .queued(let shown) = state else { return nil }
         guard let terms = delegate.terms(of: self) else {
@@ -143,7 +143,7 @@ final class ClientTLSHandshake {
         octets.withUnsafeBytes { goOn(begun.progress, of: begun.session, behind: $0) }
     }
 
-    /// Fails because other clients wait, and this one has not continued its handshake for too long.
+    /// Fails the handshake, because other clients wait and its client has not continued it for too long.
     func giveWay() { fail(.gaveWay) }
 
     // MARK: The handshake
@@ -155,6 +155,7 @@ final class ClientTLSHandshake {
         switch progress {
         case .needsMore: break
         case .established(let taken):
+            worker.metrics.noteHandshake(session.isResumed ? .resumed : .full)
             end()
             delegate.handshake(self, didOpen: session, with: UnsafeRawBufferPointer(rebasing: octets[taken...]))
         case .failed(let failure):
@@ -169,6 +170,11 @@ final class ClientTLSHandshake {
     }
 
     private func fail(_ refusal: TunnelRefusal, _ detail: String? = nil) {
+        if case .refusedByClient = refusal {
+            worker.metrics.noteHandshake(.untrusted)
+        } else {
+            worker.metrics.noteHandshake(.failed)
+        }
         end()
         delegate.handshake(self, didFailBy: refusal, detail)
     }

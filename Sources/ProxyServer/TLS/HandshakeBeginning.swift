@@ -12,7 +12,7 @@ struct HandshakeBeginning: Sendable {
 
     let context: ServerTLSContext
     let shown: Shown
-    /// The scope of the session's tickets, as for `TLSSession`.
+    /// The scope of the session's tickets, see `TLSSession`.
     let scope: [UInt8]
     /// All bytes received, beginning with the ClientHello.
     let octets: [UInt8]

@@ -14,7 +14,7 @@ final class HandshakeQueue: TimerHandler {
     private var waiting = WaitingQueue<ClientTLSHandshake>()
     /// The number of waiting handshakes whose clients have left.
     private var leftCount = 0
-    /// Begun but not finished, in order, up to the limit.
+    /// The handshakes that have begun and not ended, in order, up to the limit.
     private var underWay: [Begun] = []
     /// Whether a handshake is being begun on the other thread.
     private var isBeginning = false
@@ -50,7 +50,7 @@ final class HandshakeQueue: TimerHandler {
     func deadlinePassed(_ timer: TimerID) { beginNext() }
 
     private func beginNext() {
-        // A refused or replaced handshake calls back here: the outer call continues.
+        // A handshake that fails within this function calls it again: the outer call continues.
         if isChoosing { return }
         isChoosing = true
         defer { isChoosing = false }

@@ -4,8 +4,8 @@ import HTTPMessage
 import ServerTrust
 import UpstreamTransport
 
-/// The certificates that one CA has issued for hosts, up to a limit, for all loops. Others are issued on another thread, once for all
-/// requests that come meanwhile.
+/// The certificates that one CA has issued for hosts, up to a limit, for all loops. A missing certificate is issued on another thread, once
+/// for all handshakes that need it meanwhile.
 final class LeafCertificateCache: Sendable {
     typealias Answer = Result<Leaf, MissingLeaf>
 

@@ -8,8 +8,8 @@ package final class ListenerTLS: Sendable {
     package enum Shown: Sendable {
         /// A fixed certificate and its key.
         case identity(ClientIdentity)
-        /// Certificates of the active CA: for the server name that the client sends, if it is one of these, otherwise for the address that
-        /// it has connected to.
+        /// Certificates of the active CA. The certificate is for the server name that the client sends, if `names` contains it. Otherwise
+        /// it is for the address that the client has connected to.
         case authority(names: [LeafName])
     }
 
@@ -42,7 +42,8 @@ package final class ListenerTLS: Sendable {
         }
     }
 
-    /// The name for which the CA's certificate is used; `nil` if neither the server name nor the address is a valid name.
+    /// The name in the CA's certificate for this client. It is the server name that the client sends, if that is one of `names`, otherwise
+    /// the address that the client has connected to.
     static func name(among names: [LeafName], asked: [UInt8]?, at address: PeerAddress) -> LeafName? {
         let named = asked.flatMap { try? LeafName(String(decoding: $0, as: UTF8.self)) }  // invalid names cannot match
         if let named, names.contains(named) { return named }

@@ -1,9 +1,8 @@
 /// A ring of texts in a block of bytes. A text is found by its number: the number of bytes written before it.
 ///
-/// Only the block is allocated, and the system provides its memory when it is first written. A round ends before the block does
-/// if it holds four times the bytes still needed. So short texts use no more memory, and no more of the processor's caches, than
-/// necessary. If
-/// texts suddenly become four times as long, some of the oldest are lost.
+/// Only the block is allocated, and the system provides its memory when it is first written. Each round of writing begins at the start of
+/// the block. A round ends early if it is four times as long as all bytes still needed. So short texts use no more memory, and no more of
+/// the processor's caches, than necessary. If texts suddenly become four times as long, some of the oldest texts are lost.
 struct TextRing: ~Copyable {
     private let octets: UnsafeMutableRawBufferPointer
     /// The total number of bytes written: the number of the next text.

@@ -2,17 +2,17 @@ import HTTPCaching
 import HTTPMessage
 import ProxyCore
 
-/// One request's trace in the ring: only numbers, and the positions of its texts. Trivial and small, because it is written to memory that
-/// is in no cache of the processor.
+/// One request's trace in the ring: only numbers, and the positions of its texts. A trivial, small type, because it is written to memory
+/// that is in none of the processor's caches.
 struct TraceRecord {
     var id: UInt64 = 0
     var trace = DecisionTrace()
     var durationMicroseconds: UInt64 = 0
     var bytesSent: UInt64 = 0
-    // Longer times are clamped, at over an hour.
+    // Clamped at 4,294,967,295 microseconds, which is more than an hour.
     var connectMicroseconds: UInt32 = 0
     var firstByteMicroseconds: UInt32 = 0
-    /// The number of bytes of all texts before these.
+    /// The number of this record's first text: the number of bytes of all earlier texts.
     var textStart: UInt64 = 0
     var urlCount: UInt16 = 0
     var rulesCount: UInt16 = 0

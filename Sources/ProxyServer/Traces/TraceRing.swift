@@ -74,7 +74,8 @@ final class TraceRing {
         fetchNext()
     }
 
-    /// Prefetches the memory of the next trace: it is in none of the processor's caches, and writing would wait for it.
+    /// Prefetches the memory of the next trace: without that, writing would wait, because the memory is in none of the processor's
+    /// caches.
     private func fetchNext() {
         larder_prefetch(UInt(bitPattern: records + nextRecord), MemoryLayout<TraceRecord>.size)
         larder_prefetch(UInt(bitPattern: texts.next), Self.usualTextCount)

@@ -2,25 +2,25 @@ import EventLoop
 import HTTPMessage
 import ProxyPolicy
 
-/// The names that were looked up in a command's network namespace. A reserved address stands for each, and no other name has it, so a
-/// connection to the address identifies the name.
+/// The names that were looked up in a command's network namespace. Each name has its own reserved addresses, so a connection to such an
+/// address identifies the name.
 ///
-/// 198.18.0.0/15 is for tests of network devices (RFC 2544), and the IPv6 addresses are local ones (RFC 4193): neither has a server. Names
-/// keep their addresses for the life of the namespace, since programs may keep them too.
+/// 198.18.0.0/15 is for tests of network devices (RFC 2544), and the IPv6 addresses are local ones (RFC 4193): no server has one of these
+/// addresses. Names keep their addresses for the life of the namespace, since programs may keep them too.
 package final class ReservedNames: Sendable {
     /// The answer to a query for a name.
     package enum Resolution: Equatable, Sendable {
         case addresses(ipv4: IPAddress, ipv6: IPAddress)
         /// No rule allows a request to this host, or it is not the name of a host.
         case denied
-        /// As many names as possible have addresses.
+        /// The limit of names is reached, so this name gets no addresses.
         case full
     }
 
     /// Names for which no rule allows a request, in the order of their first query.
     package struct Denied: Equatable, Sendable {
         package fileprivate(set) var names: [String] = []
-        /// There were more than `deniedLimit`.
+        /// Whether there were more than `deniedLimit` names.
         package fileprivate(set) var isCut = false
     }
 
@@ -66,8 +66,8 @@ package final class ReservedNames: Sendable {
         }
     }
 
-    /// Whether `resolve` would give the name addresses, for queries about its other records. Such a query is no attempt to connect, so the name
-    /// gets no address, and is not counted as denied.
+    /// Whether `resolve` would give the name addresses. For queries about records other than addresses: such a query is no attempt to
+    /// connect, so it reserves no address, and does not count as denied.
     package func exists(_ name: [UInt8], under rules: PolicyRuleSet) -> Bool {
         let name = name.map(ASCII.lowercased)
         return Self.isHostName(name) && rules.mayAllow(name: name)
@@ -75,7 +75,7 @@ package final class ReservedNames: Sendable {
 
     package var denied: Denied { state.withLock { $0.denied } }
 
-    /// - Returns: `nil` if the address is a reserved one that stands for no name.
+    /// - Returns: `nil` if the address is reserved, but belongs to no name.
     func origin(at destination: PeerAddress) -> TransparentOrigin? {
         let address = destination.address.unmapped
         let number: UInt64
@@ -112,10 +112,10 @@ package final class ReservedNames: Sendable {
 }
 
 extension ReservedNames.Denied {
-    /// For the summary of a run; `nil` if there are none.
+    /// A line for the summary of a run; `nil` if no name was denied.
     package var remark: String? {
         if names.isEmpty { return nil }
-        return "no rule allows a request to: " + names.joined(separator: ", ") + (isCut ? " and more" : "")
+        return "no rule allows requests to these hosts: " + names.joined(separator: ", ") + (isCut ? " and more" : "")
     }
 
     fileprivate mutating func insert(_ name: String) {

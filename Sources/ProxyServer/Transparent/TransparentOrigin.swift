@@ -7,7 +7,7 @@ struct TransparentOrigin: Sendable {
     let hostKind: RequestTarget.HostKind
     let port: UInt16
 
-    /// The port for TLS; the others are for plain HTTP.
+    /// The port for TLS; all other ports are for plain HTTP.
     private static let securePort: UInt16 = 443
 
     /// Whether the client sends a ClientHello first.

@@ -1,4 +1,4 @@
-/// Listening sockets in a network namespace where every address is local, and the names that its addresses stand for.
+/// Listening sockets in a network namespace where every address is local, and the names to which its reserved addresses belong.
 package struct TransparentSockets: Sendable {
     let sockets: [ListeningSocket]
     let names: ReservedNames

@@ -4,11 +4,11 @@ import HTTPWire
 import ProxyCore
 import UpstreamTransport
 
-/// Holds back the first bytes that a client sends into a tunnel until it is known which host it wants to reach. Only made if the settings
-/// protect a host.
+/// Holds back the first bytes that a client sends into a tunnel until it is known which host it wants to reach. Only used if
+/// `Transport.looksIntoTunnels` or the exchange's `tunnelNeedsName` is `true`.
 ///
-/// States and moves: `reading`, until the ClientHello is complete or there will be none → `judging`, where the server must prove that it is
-/// the host named in it → `ended`, after which the tunnel continues or ends. Confined to its loop.
+/// States and moves: `reading`, until the ClientHello is complete or there will be none → `judging` → `ended`, after which the tunnel
+/// continues or ends. While `judging`, the server must prove that it is the host named in the ClientHello. Confined to its loop.
 final class ClientHelloInspector: TimerHandler, JudgementDelegate {
     private enum State { case reading, judging(Judgement), ended }
 
@@ -19,7 +19,7 @@ final class ClientHelloInspector: TimerHandler, JudgementDelegate {
     private weak var tunnel: Tunnel?
     private var reader: ClientHelloReader
     private var state = State.reading
-    /// Runs from the client's first byte: clients may wait for the server to send first.
+    /// The time limit for the ClientHello. It runs from the client's first byte, because clients may wait for the server to send first.
     private var timer: TimerID?
 
     init(_ worker: LoopWorker, to origin: Origin, openedBy opener: Transport, via: String) {
@@ -76,7 +76,7 @@ final class ClientHelloInspector: TimerHandler, JudgementDelegate {
     func cancel() { end { _ in } }
 
     private func decide(on hello: ClientHello?) {
-        // By the current settings, which may have changed since the CONNECT.
+        // The current settings apply, which may differ from those at the time of the CONNECT.
         let transport = worker.transport
         if refusesByRules() { return }
         let needsName = tunnel?.needsName ?? true

@@ -24,9 +24,10 @@ final class ClientRelayEnd: RelayEnd {
     private var output: OutputQueue
     /// The loop's buffers.
     private let buffers: RecordBuffers
-    /// Whether an end without close_notify is a failure (RFC 8446 §6.1), or passed on like any end.
+    /// Whether an end without close_notify is a failure (RFC 8446 §6.1), or is passed on like any other end.
     private let expectsNotifiedEnd: Bool
-    /// Whether more may have been received than reported, also by the reader of the original request.
+    /// Whether the channel may still have received content that it has not reported. The reader of the original request may
+    /// have left some.
     private var mayHoldMore = true
     private var hasEnded = false
 
@@ -46,7 +47,7 @@ final class ClientRelayEnd: RelayEnd {
     }
 
     private func told(_ received: ByteChannel.Received) -> SwitchedConnection.Received? {
-        // TLS's own replies are sent at once, and their amount is limited. The next write reports a failure.
+        // Sends TLS's own replies at once; their amount is limited. The next write reports a failure.
         if channel.unsentCount > 0 { _ = output.write(to: &channel) }
         if channel.unsentCount > ClientConnection.answersLimit { return .failed }
         switch received {

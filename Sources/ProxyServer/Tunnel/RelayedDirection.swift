@@ -1,5 +1,5 @@
-/// A direction with TLS that ends here on at least one side. Bytes that the sink has not accepted wait there, and nothing more is read
-/// until they are written.
+/// A direction of a tunnel in which TLS ends here on at least one side. Bytes that the sink has not accepted wait there, and nothing more
+/// is read until they are written.
 final class RelayedDirection: TunnelDirection {
     private let source: any RelayEnd
     private let sink: any RelayEnd
@@ -9,14 +9,14 @@ final class RelayedDirection: TunnelDirection {
     /// Whether nothing is read from the source yet.
     private var holdsSource: Bool
 
-    /// The maximum number of moves in one turn, so that one relay does not block the loop. 32 KiB of records with nothing but key updates
-    /// take TLS tens of milliseconds.
+    /// The maximum number of moves in one turn, so that one relay does not block the loop. For 32 KiB of records that contain only key
+    /// updates, TLS needs tens of milliseconds.
     private static let movesPerTurn = 2
 
     /// - Parameters:
     ///   - received: bytes of the source that were already read.
     ///   - isHeld: whether nothing is read before `resume`.
-    ///   - holdsSource: whether nothing is read from the source before `releaseSource`; the sink is written.
+    ///   - holdsSource: whether nothing is read from the source before `releaseSource`; waiting bytes are written to the sink even so.
     init(
         from source: any RelayEnd, to sink: any RelayEnd, received: [UInt8], isHeld: Bool = false, holdsSource: Bool = false
     ) {

@@ -22,13 +22,13 @@ final class SplicedDirection: TunnelDirection {
     /// Whether nothing is read from the source yet.
     private var holdsSource: Bool
 
-    /// The number of bytes after which bytes are spliced.
+    /// The number of bytes that are copied before later bytes are spliced.
     private static let copiedCount: UInt64 = 64 * 1024
     /// The maximum number of moves in one turn, so that one fast tunnel does not block the loop.
     private static let movesPerTurn = 16
 
     /// - Parameters:
-    ///   - unsent: is sent first and not counted.
+    ///   - unsent: bytes to send first, which are not counted.
     ///   - received: bytes of the source that were already read; they are sent after `unsent`.
     ///   - holdsSource: whether nothing is read from the source before `releaseSource`.
     init(
@@ -100,8 +100,8 @@ final class SplicedDirection: TunnelDirection {
             heldOffset = 0
             return
         }
-        // If the read did not fill the buffer, there were no more bytes. Later bytes cause a new event, but an end that came with
-        // these bytes does not.
+        // The read did not fill the buffer, so there were no more bytes. Bytes that arrive later cause a new event. An end that
+        // arrived together with these bytes causes none, so `isSourceEnding` is checked.
         if received < buffer.count, !isSourceEnding { state = .waitsForSource }
     }
 

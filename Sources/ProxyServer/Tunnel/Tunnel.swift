@@ -10,9 +10,9 @@ import UpstreamTransport
 ///
 /// Between two sockets the kernel moves the bytes (`SplicedDirection`); if TLS ends here on one side, they pass through the channels.
 ///
-/// If it has a gate, the client's first bytes go to the gate, and the origin gets nothing until the gate has decided. The other direction
-/// is relayed meanwhile, for protocols in which servers send first, unless the gate requires a ClientHello. A refused tunnel has released the origin, and lingers so that the
-/// client can read the reason.
+/// A tunnel may have a gate. The client's first bytes then go to the gate, and the origin gets nothing until the gate has decided. The
+/// other direction is relayed meanwhile, for protocols in which servers send first, unless the gate requires a ClientHello. A refused
+/// tunnel has released the origin, and lingers so that the client can read the reason.
 ///
 /// Confined to its loop, which keeps it alive while its descriptors are registered. It owns both connections. Their events are
 /// edge-triggered: interest need not be set each time, and a side that has closed while the other is slow causes no repeated events.
@@ -30,9 +30,9 @@ final class Tunnel: TimerHandler, BatchHandler {
     }
 
     enum Kind {
-        /// After a CONNECT: Larder does not know the protocol.
+        /// The relay after a CONNECT: Larder does not know the protocol.
         case blind
-        /// After a 101.
+        /// The connection after a 101.
         case switched
     }
 
@@ -46,7 +46,7 @@ final class Tunnel: TimerHandler, BatchHandler {
     private let origin: SwitchedConnection
     private let toUpstream: any TunnelDirection
     private let toClient: any TunnelDirection
-    /// If one side is cut off, the other is closed with a reset, so that it is not treated as a clean end.
+    /// Whether a tunnel with one side cut off resets the other side, so that its peer does not see a clean end.
     private let resetsWhenCut: Bool
     private var gate: ClientHelloInspector?
     private let uninspected: UninspectedReason?
@@ -60,14 +60,14 @@ final class Tunnel: TimerHandler, BatchHandler {
     private var isRefused = false
     /// Whether the client closed its sending side while the gate was closed.
     private var hasClientEnded = false
-    /// The client's ClientHello named the host, as the rules require.
+    /// Whether the client's ClientHello named the host, as the rules require.
     private var namesHost = false
 
     private static let reading: Interest = [.read, .peerClose, .edgeTriggered]
-    /// Used permanently after a sink's first delay: before that, its readiness would only cause useless wake-ups.
+    /// The interest in a side once writing to it has blocked. Before that, reports that it is writable would only wake the loop in vain.
     private static let both: Interest = [.read, .write, .peerClose, .edgeTriggered]
 
-    /// Takes over both connections and begins to relay bytes.
+    /// Takes ownership of both connections and begins to relay bytes.
     /// - Parameter uninspected: why the tunnel hides its requests, although its host must be intercepted; noted once the tunnel is open.
     static func start(
         _ worker: LoopWorker, connection: ClientConnection, client: ClientConnection.HandedOver, upstream: SwitchedConnection,
@@ -135,8 +135,7 @@ final class Tunnel: TimerHandler, BatchHandler {
 
     func deadlinePassed(_ timer: TimerID) { close() }
 
-    /// Closes at once, for example when the proxy stops. It signals no orderly end, so each side knows that its data is
-    /// incomplete.
+    /// Closes at once, for example when the proxy stops. Signals no orderly end, so each side knows that its data is incomplete.
     func close() {
         guard !isClosed else { return }
         isClosed = true
@@ -155,7 +154,7 @@ final class Tunnel: TimerHandler, BatchHandler {
         origin.close()
     }
 
-    /// One side was cut off.
+    /// Ends the tunnel, because one side was cut off.
     private func cut() {
         if resetsWhenCut {
             // A side whose end was signaled still receives everything before it.
@@ -220,7 +219,7 @@ final class Tunnel: TimerHandler, BatchHandler {
 // MARK: Other settings
 
 extension Tunnel {
-    /// Other settings are active. A tunnel that they deny is cut, so that neither side treats this as an orderly end.
+    /// Other settings have become active. If they deny this tunnel, it is reset, so that neither side sees an orderly end.
     func settingsChanged() {
         guard !isClosed, !isRefused, let owner, let fault = denial(of: owner) else { return }
         owner.tunnelRefused(fault, counts)
@@ -235,7 +234,7 @@ extension Tunnel {
         if owner.exchange.obligations.limitsContent { return .contentHidden }
         guard kind == .blind else { return owner.tunnel.switchedFault(of: owner, at: origin.descriptor) }
         if owner.exchange.obligations.tunnel == .inspectedOnly { return .egressDenied }
-        // Its first bytes were forwarded without inspection.
+        // The client's first bytes were forwarded without inspection.
         if gate == nil, owner.tunnelNeedsName, !namesHost { return FaultMapping.fault(TunnelRefusal.openedBefore) }
         return owner.tunnel.transportFault(of: owner, at: origin.descriptor)
     }

@@ -5,17 +5,17 @@
 /// requests. The kernel does not report the IPv4 routes that disappear with a link or an address, so a picture updated from
 /// notifications would keep routes that no longer exist.
 ///
-/// States: *due* (the next requests are sent now or after a pause) → *asking* for links, then addresses, then routes → *resting*,
-/// until a notification that may change `picture` makes it due again. If a notification arrives about something that the
-/// kernel has already reported, or a message is lost, the replies are inconsistent (`isSpoilt`). The requests are then repeated, at most
-/// `spoiltLimit` times; after that the replies are used anyway.
+/// States: *due* (the next requests are sent now or after a pause) → *asking* for links, then addresses, then routes → *resting*, until a
+/// notification that may change `picture` leads to *due* again. If a notification arrives about something that the kernel has already
+/// reported, or a message is lost, the replies are inconsistent (`isSpoilt`). The requests are then repeated, at most `spoiltLimit` times;
+/// after that the replies are used anyway.
 struct NetlinkConversation {
     enum Action: Equatable {
         case none
         case send(NetlinkRequest.Subject, sequence: UInt32)
-        /// Call `begin` this many milliseconds after its last call; at once if that time has passed.
+        /// Call `begin` this many milliseconds after the last call of `begin`; at once if that time has passed.
         case beginAgain(milliseconds: Int)
-        /// The picture is new. If it was spoilt, `begin` is called after the pause.
+        /// There is a new picture. If it is spoilt, call `begin` this many milliseconds after the last call of `begin`; `nil` if it is not.
         case tell(milliseconds: Int?)
     }
 
@@ -30,14 +30,14 @@ struct NetlinkConversation {
     static let pause = 100
     /// The pause after the kernel refused a request, in milliseconds.
     static let pauseAfterFailure = 1000
-    /// How often in a row a spoilt picture is discarded.
+    /// The most spoilt pictures in a row that are discarded.
     static let spoiltLimit = 3
 
     private(set) var picture = NetworkPicture()
     private var coming = NetworkPicture()
     private var state = State.due
     private var sequence: UInt32 = 0
-    /// The first message of the current answer has arrived.
+    /// Whether the first message of the current answer has arrived.
     private var hasAnswerBegun = false
     private var isSpoilt = false
     private var spoiltCount = 0

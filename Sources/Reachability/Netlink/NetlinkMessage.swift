@@ -1,6 +1,6 @@
 import CLinux
 
-/// A message from the kernel, as far as it matters here.
+/// The parts of a kernel message that Larder uses.
 enum NetlinkMessage: Equatable {
     case link(Link)
     case linkGone(index: Int32)
@@ -8,7 +8,7 @@ enum NetlinkMessage: Equatable {
     case addressGone(InterfaceAddress)
     case route(DefaultRoute)
     case routeGone(DefaultRoute)
-    /// Routes may depend on the next hop, and may disappear with it without a message.
+    /// A next hop changed. Routes that use it may disappear without a message of their own.
     case nextHopChanged
     /// The answer is complete.
     case done
@@ -17,7 +17,7 @@ enum NetlinkMessage: Equatable {
     /// An invalid header or attribute.
     case malformed
 
-    /// The table that the message is about; `nil` for messages about our request.
+    /// The table that the message is about; `nil` for messages about the request itself.
     var subject: NetlinkRequest.Subject? {
         switch self {
         case .link, .linkGone: .links
@@ -29,13 +29,13 @@ enum NetlinkMessage: Equatable {
 }
 
 extension NetlinkMessage {
-    /// - Returns: `nil` for messages that do not matter: another prefix than the default one, an address that is only valid on
-    ///   its link, a family other than IPv4 and IPv6.
+    /// - Returns: `nil` for messages that do not matter: a route with a prefix other than the default, an address that is only valid on its
+    ///   link, a family other than IPv4 and IPv6.
     init?(_ head: NetlinkHead, _ payload: Span<UInt8>) {
         switch Int(head.type) {
         case Int(NLMSG_DONE): self = Self.result(payload, ifMissing: 0) < 0 ? .failed : .done
         case Int(NLMSG_ERROR):
-            // Zero is an acknowledgment, which Larder does not request.
+            // A result of 0 is an acknowledgment, which Larder does not request.
             guard Self.result(payload, ifMissing: -1) != 0 else { return nil }
             self = .failed
         case Int(RTM_NEWLINK): self.init(link: payload, isGone: false)
@@ -59,7 +59,7 @@ extension NetlinkMessage {
             self = .malformed
             return
         }
-        // A bridge reports its ports under its own family; such a port may be removed while the link stays.
+        // A bridge reports its ports under its own family; a port may be removed from the bridge while its link stays.
         guard payload[0] == UInt8(AF_UNSPEC) else { return nil }
         let index = Int32(bitPattern: payload.number32(at: 4))
         if isGone {

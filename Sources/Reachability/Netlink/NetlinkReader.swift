@@ -13,7 +13,7 @@ struct NetlinkHead: Equatable {
 enum NetlinkReader {
     static let headLength = 16
     private static let attributeHeadLength = 4
-    /// Messages and attributes begin at multiples of this.
+    /// Messages and attributes begin at multiples of this number of bytes.
     private static let alignment = 4
 
     /// Calls `body` with each message, up to the first with an invalid length.
@@ -34,7 +34,7 @@ enum NetlinkReader {
         return true
     }
 
-    /// Calls `body` with the type and value of each attribute, in the same way.
+    /// Calls `body` with the type and value of each attribute, up to the first with an invalid length.
     static func readAttributes(_ octets: Span<UInt8>, _ body: (Int, Span<UInt8>) -> Void) -> Bool {
         var start = 0
         while start < octets.count {
@@ -47,7 +47,7 @@ enum NetlinkReader {
         return true
     }
 
-    /// Calls `body` with each next hop of a multipath route, its flags and its link's index, in the same way.
+    /// Calls `body` with the flags and the link index of each next hop of a multipath route, up to the first with an invalid length.
     static func readNextHops(_ octets: Span<UInt8>, _ body: (_ flags: UInt8, _ link: Int32) -> Void) -> Bool {
         let headLength = 8
         var start = 0
@@ -61,7 +61,7 @@ enum NetlinkReader {
         return true
     }
 
-    /// Removes the bits for the value's encoding (nested, network byte order).
+    /// This mask removes the bits that describe the value's encoding (nested, network byte order).
     private static let typeMask: UInt16 = 0x3FFF
 
     private static func aligned(_ length: Int) -> Int { (length + alignment - 1) / alignment * alignment }
@@ -75,7 +75,7 @@ extension Span<UInt8> {
             .littleEndian
     }
 
-    /// The value of an attribute with one number; `nil` if it is too short.
+    /// The value of an attribute with one number; `nil` if the value is too short.
     var number32: UInt32? { count >= 4 ? number32(at: 0) : nil }
 
     /// The value of a text attribute, up to its NUL.

@@ -1,8 +1,8 @@
 import CLinux
 
-/// Requests one of the kernel's tables.
+/// A request for one of the kernel's tables.
 enum NetlinkRequest {
-    /// In the order of the requests.
+    /// The tables, in the order in which they are requested.
     enum Subject: UInt8, Comparable, CaseIterable {
         case links, addresses, routes
 

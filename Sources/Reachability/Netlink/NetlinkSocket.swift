@@ -9,7 +9,7 @@ final class NetlinkSocket: Sendable {
     enum ReadError: Error {
         /// There are no more datagrams.
         case nothing
-        /// The kernel dropped messages because the socket's buffer was full (ENOBUFS), or one did not fit into our buffer.
+        /// The kernel dropped messages because the socket's buffer was full (ENOBUFS), or a message did not fit into the buffer.
         case lost
     }
 
@@ -45,7 +45,7 @@ final class NetlinkSocket: Sendable {
 
     deinit { close(descriptor) }
 
-    /// - Returns: whether the kernel accepted it.
+    /// - Returns: whether the kernel accepted the request.
     func send(_ request: [UInt8]) -> Bool {
         request.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, 0) } == request.count
     }
@@ -73,7 +73,7 @@ final class NetlinkSocket: Sendable {
 
     private static let groups =
         UInt32(RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_IFADDR | RTMGRP_IPV6_ROUTE)
-        // The group for next hops is the last one that has a bit; older kernels ignore it.
+        // The last bit is the group for next hops; older kernels ignore it.
         | 1 << 31
 
     private static func withPointer<Result>(

@@ -14,7 +14,7 @@ package struct ChainListing: Sendable {
     /// The maximum number of origins listed.
     package static let originLimit = 1000
 
-    /// By `host:port` as in URLs.
+    /// The recorded chains, by `host:port` of their origins as in URLs.
     package private(set) var origins: [String: Recorded] = [:]
     /// Whether there are more origins than are listed.
     package private(set) var isCut = false
@@ -46,7 +46,7 @@ package struct ChainListing: Sendable {
 }
 
 extension StoreBrowser {
-    /// Continues for some milliseconds.
+    /// Continues the listing for some milliseconds.
     package func read(_ listing: inout ChainListing) throws(StoreError) {
         let deadline = Clock.monotonicMilliseconds() + StorePage.milliseconds
         var seen = 0
@@ -68,7 +68,7 @@ extension StoreBrowser {
 }
 
 extension ResponseStore {
-    /// Continues for some milliseconds. Blocks for one short disk read, so do not call it on a serving loop.
+    /// Continues the listing for some milliseconds. Blocks for one short disk read, so do not call it on a serving loop.
     /// - Returns: `nil` if the file cannot be read.
     package func readNow(_ listing: ChainListing) -> ChainListing? {
         var listing = listing

@@ -15,7 +15,7 @@ package final class StoreBrowser {
     private let hasher: KeyHasher
     /// The purges whose deletions are not complete.
     private let purges: () -> [Purge]
-    /// Those of the running store; `nil` for a file that no process has open.
+    /// The body holds of the running store; `nil` for a file that no process has open.
     private let holds: BodyHolds?
 
     /// Opens the file of a store that need not be running. Nothing in it is changed, created or moved.
@@ -42,7 +42,7 @@ package final class StoreBrowser {
     package func page(_ listing: StoreListing) throws(StoreError) -> StorePage {
         var page = StorePage(next: listing)
         let deadline = Clock.monotonicMilliseconds() + StorePage.milliseconds
-        // Taken before reading, as for lookups.
+        // The purges are read before the rows, as in lookups: if a purge completes in between, its rows are already deleted.
         let purges = purges()
         var seen = 0
         var isCut = false
@@ -85,7 +85,7 @@ package final class StoreBrowser {
 
     /// The key of the complete or partial response in this row.
     package func key(inRow row: StoredRowID) throws(StoreError) -> [UInt8]? {
-        // Row ids start at 1, but callers may ask for any number.
+        // Row ids start at 1, but callers may pass any number.
         guard row > 0, row < .max else { return nil }
         var key: [UInt8]?
         try pages.read(after: row - 1, before: row + 1, limit: 1) { found in
@@ -138,15 +138,15 @@ package final class StoreBrowser {
 
     /// Looks up responses in the running store and holds their bodies on disk while the responses exist.
     ///
-    /// A row may be deleted before the hold is taken, and its chunks soon after. So it is looked up again: if it still exists, its
-    /// deletion will come after the hold.
+    /// A row may be deleted before the hold is taken, and its chunks soon after. So the row is looked up again after the hold is taken: if
+    /// the row still exists, its deletion will find the hold.
     private func held<Found>(
         _ response: KeyPath<Found, StoredResponse>, _ lookUp: () throws(StoreError) -> [Found],
         by hold: (Found, BodyHolds) -> Found
     ) throws(StoreError) -> [Found] {
         var found = try lookUp()
         guard let holds else { return found }
-        // New responses may replace these meanwhile; a few attempts suffice to find a stable state.
+        // New responses may replace those that were found; a few attempts suffice to find a stable state.
         for _ in 0..<3 {
             let held = found.map { hold($0, holds) }
             found = try lookUp()

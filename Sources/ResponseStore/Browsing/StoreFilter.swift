@@ -8,18 +8,18 @@ package struct StoreFilter: Equatable, Sendable {
     package enum Freshness: String, CaseIterable, Sendable { case fresh, stale }
 
     package var url: URLPattern?
-    /// May contain stars; with or without a port.
+    /// A pattern for the host, with or without a port; `*` matches any characters.
     package var host: String?
     package var status: [StatusRange] = []
     package var type: MediaTypePattern?
-    /// Limits on the age (RFC 9111 §4.2.3): greater than the first, less than the second.
+    /// Limits on the age (RFC 9111 §4.2.3): greater than `olderThan`, less than `youngerThan`.
     package var olderThan: DeltaSeconds?
     package var youngerThan: DeltaSeconds?
-    /// By the origin server's directives alone.
+    /// Whether the response is fresh or stale by the origin server's directives alone.
     package var freshness: Freshness?
-    /// The response must have all of these.
+    /// The response must have all of these tags.
     package var tags: [String] = []
-    /// Limits on the body's length in bytes: greater than the first, less than the second.
+    /// Limits on the body's length in bytes: greater than `largerThan`, less than `smallerThan`.
     package var largerThan: UInt64?
     package var smallerThan: UInt64?
 
@@ -45,7 +45,7 @@ package struct StoreFilter: Equatable, Sendable {
         return url?.matches(StoredURL.text(ofKey: key)) ?? true
     }
 
-    /// The keys of the filter's one URL, if it has no other condition.
+    /// The keys that the filter selects if its only condition is a single URL; otherwise `nil`.
     var onlyKeys: [[UInt8]]? {
         guard let url, url.isExact else { return nil }
         var rest = self

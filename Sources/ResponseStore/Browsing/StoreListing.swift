@@ -4,10 +4,11 @@ import HTTPMessage
 
 /// A position in a listing of the store: first the responses that are in memory only, then the file's rows in order of insertion.
 ///
-/// It keeps nothing open: hours may pass between two pages. Responses stored after its beginning are not included.
+/// The listing keeps nothing open: hours may pass between two pages. Responses that were stored after the listing began are not
+/// included.
 package struct StoreListing: Sendable {
     package let filter: StoreFilter
-    /// When the listing was requested. Ages and freshness are for that time.
+    /// When the listing was requested: ages and freshness are computed for that time.
     package let time: Timestamp
     var shard = 0
     var after: StoredRowID = 0
@@ -75,7 +76,7 @@ extension ResponseStore {
         browse { browser in
             var value: Value?
             do { value = try browser.map(look) } catch {
-                // The store's own readers find the damage again and handle it.
+                // Damage is not handled here: the store's own readers will find it again and handle it.
             }
             answer.withLock { $0 = .some(value) }
             answer.wake()

@@ -67,7 +67,7 @@ package struct StoreVerification: Sendable {
 }
 
 extension StoreBrowser {
-    /// Continues for some milliseconds. If SQLite cannot continue, that is noted as a fault, and the next phase begins.
+    /// Continues the check for some milliseconds. If SQLite reports damage, the method notes a fault, and the next phase begins.
     package func verify(_ verification: inout StoreVerification) throws(StoreError) {
         do {
             switch verification.phase {
@@ -162,7 +162,7 @@ extension StoreBrowser {
         if count < 1024 { verification.phase = verification.phase.next(isAlone: verification.isAlone) }
     }
 
-    /// In one step: all chains together have at most `StoreLimits.chainOctets` bytes.
+    /// Verifies all chains in one step: together they have at most `StoreLimits.chainOctets` bytes.
     private func verifyChains(_ verification: inout StoreVerification) throws(StoreError) {
         let chains = try connection.prepare("SELECT id, fingerprint, chain, checksum FROM certificate_chain")
         while try chains.step() {
@@ -174,7 +174,7 @@ extension StoreBrowser {
         verification.phase = verification.phase.next(isAlone: verification.isAlone)
     }
 
-    /// Uses one long transaction, which would keep a writer's log from being reset.
+    /// Uses one long transaction. If a process wrote the file meanwhile, the transaction would keep that process from resetting its log.
     private func verifyWhole(_ verification: inout StoreVerification) throws(StoreError) {
         if try Totals(of: connection) != Totals(counting: connection) { verification.note(.totals) }
         let check = try connection.prepare("PRAGMA quick_check(100)")

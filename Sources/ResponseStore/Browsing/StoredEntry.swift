@@ -6,17 +6,17 @@ package struct StoredEntry: Sendable {
     package let row: StoredRowID
     package let key: [UInt8]
     package internal(set) var facts: ReuseFacts
-    /// The field's value; empty if it is missing.
+    /// The value of Content-Type; empty if the field is missing.
     package let contentType: [UInt8]
     package let bodyLength: UInt64
     /// The stored bytes of the body: less than all for a partial response.
     package let storedLength: UInt64
     package let tags: [String]
-    /// Whether it is one of the variants of its URL (Vary).
+    /// Whether the response is one of the variants of its URL (Vary).
     package let isVariant: Bool
     /// Whether a part of its body is missing because the transfer was interrupted (RFC 9111 §3.3).
     package let isPartial: Bool
-    /// Whether it is in memory only.
+    /// Whether the response is in memory only.
     package let isMemoryOnly: Bool
     /// The last use, in seconds since 1970, as recorded in the file.
     package let lastAccess: Int64

@@ -18,10 +18,10 @@ package struct URLPattern: Equatable, Sendable {
         prefix = Array(glob.prefix { $0 != Glob.star })
     }
 
-    /// Whether it matches a single URL only.
+    /// Whether the pattern matches a single URL only.
     package var isExact: Bool { prefix.count == glob.count }
 
-    /// The key of the single URL that it matches.
+    /// The key of the only URL that the pattern matches; `nil` if the pattern can match several.
     package var exactKey: [UInt8]? {
         guard isExact, let scheme = glob.firstIndex(of: ASCII.colon),
             let slash = glob[(scheme + 3)...].firstIndex(of: ASCII.slash)
@@ -35,7 +35,8 @@ package struct URLPattern: Equatable, Sendable {
         return key + glob[slash...]
     }
 
-    /// - Parameter url: as in `StoredURL`. A method after it, as in keys that include the content, is ignored.
+    /// - Parameter url: a URL in the form of `StoredURL`. If a method follows the URL, as in keys that include the content, it
+    ///   is ignored.
     func matches(_ url: borrowing [UInt8]) -> Bool {
         let count = url.firstIndex(of: ASCII.space) ?? url.count
         guard count >= prefix.count else { return false }

@@ -57,7 +57,7 @@ final class ChainStatements {
         return id
     }
 
-    /// A response no longer refers to this chain.
+    /// Notes that a response no longer refers to this chain.
     func release(_ id: Int64) {
         if id != 0 { released.insert(id) }
     }

@@ -6,7 +6,7 @@ struct ExtentRow {
     /// The maximum number of extents of one response.
     static let limit = 256
 
-    /// Also the body id of its chunks.
+    /// The id of the extent, and the body id of its chunks.
     var id: Int64
     /// The row of its response; negative if the extent is to be deleted.
     var response: StoredRowID
@@ -16,7 +16,7 @@ struct ExtentRow {
     /// The part that is used: other extents may have the rest.
     var range: Range<UInt64>
 
-    /// Uses the response's id without its sign, which may change for many rows at once.
+    /// The checksum covers the response's id without its sign, because the sign may change for many rows at once.
     var checksum: Int64 {
         var checksum = Checksum(seed: id)
         checksum.combine(Int64(clamping: response.magnitude))
@@ -69,7 +69,7 @@ struct ExtentSet {
         self.init(rows)
     }
 
-    /// The number of bytes in all their chunks.
+    /// The number of bytes in the chunks of all extents.
     var byteCount: Int64 { rows.reduce(0) { $0 + Int64($1.length) } }
 
     /// The ranges, with adjacent ones merged.
@@ -85,9 +85,9 @@ struct ExtentSet {
 
     func covers(_ length: UInt64) -> Bool { ranges == [0..<length] }
 
-    /// Adds an extent, limited to the bytes that the others do not have.
-    /// - Returns: the extents that it covers completely and that are no longer needed; `nil` if it adds nothing, or there would be too
-    ///   many.
+    /// Adds an extent, limited to the bytes that the other extents do not have.
+    /// - Returns: the extents that the new one covers completely, which are no longer needed; `nil` if the new one adds nothing, or
+    ///   there would be too many extents.
     mutating func insert(_ new: ExtentRow) -> [ExtentRow]? {
         var new = new
         for row in rows {

@@ -53,13 +53,13 @@ final class ExtentStatements {
         return try byID.step() ? ExtentRow(byID) : nil
     }
 
-    /// The response is deleted: its extents are marked for deletion, but stay readable for readers that have started.
+    /// Marks the extents of a deleted response for deletion. They stay readable for readers that have started.
     func orphanAll(ofRow row: StoredRowID) throws(StoreError) {
         orphanAll.bind(1, row)
         try orphanAll.run()
     }
 
-    /// Another extent has the same bytes: marks this one for deletion.
+    /// Marks an extent for deletion because another extent has the same bytes.
     func orphan(_ extent: ExtentRow) throws(StoreError) {
         var orphaned = extent
         orphaned.response = -(Self.replacedOffset + extent.id)

@@ -43,6 +43,16 @@ enum FileSystem {
         return stat(path, &status) == 0 ? Int(status.st_size) : nil
     }
 
+    /// - Returns: the first bytes of a file; `nil` if it cannot be read.
+    static func beginning(of path: String, atMost count: Int) -> [UInt8]? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        if descriptor < 0 { return nil }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: count)
+        let read = pread(descriptor, &bytes, count, 0)
+        return read < 0 ? nil : Array(bytes[..<read])
+    }
+
     /// The names in a directory.
     static func names(in folder: String) -> [String] {
         guard let directory = opendir(folder) else { return [] }

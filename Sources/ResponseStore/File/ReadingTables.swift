@@ -31,7 +31,7 @@ final class ReadingTables {
     /// The responses in the file for a key.
     struct Found {
         var responses: [StoredResponse] = []
-        /// Corrupt rows.
+        /// The ids of corrupt rows.
         var badRows: [StoredRowID] = []
         /// The latest access that is recorded in the file.
         var lastAccess: Int64 = 0
@@ -39,7 +39,7 @@ final class ReadingTables {
 
     /// All live responses of a key, unordered, with those bodies that may be kept in memory.
     /// - Parameters:
-    ///   - bodyLimit: for the total length of bodies read from chunks, in bytes.
+    ///   - bodyLimit: the maximum total length of bodies read from chunks, in bytes.
     ///   - sealing: add the row's checksum to references to bodies that are read later, so that the row can be recognized.
     func responses(
         ofKey key: [UInt8], _ hash: KeyHash, bodyLimit: Int, sealing: Bool = false
@@ -47,7 +47,7 @@ final class ReadingTables {
         var found = Found()
         var left = bodyLimit
         hash.withBytes { rowsByKey.bind(1, copying: $0) }
-        // Reset only after the chunks are read, so that both come from one transaction.
+        // The statement is reset only after the chunks are read, so that rows and chunks come from one transaction.
         defer { rowsByKey.reset() }
         while try rowsByKey.step() {
             let row = row(rowsByKey, hash, .complete)
@@ -55,7 +55,7 @@ final class ReadingTables {
                 found.badRows.append(row.id)
                 continue
             }
-            // Another key with the same hash: not damage.
+            // A different key may have the same hash: that is not damage.
             guard row.key == key else { continue }
             if let body = try body(of: row, limit: &left, seal: sealing ? row.checksum : 0),
                 let response = row.response(body: body, chain: try chains.chain(row.chain))
@@ -73,7 +73,7 @@ final class ReadingTables {
     func partials(ofKey key: [UInt8], _ hash: KeyHash) throws(StoreError) -> [PartialResponse] {
         var found: [PartialResponse] = []
         hash.withBytes { partialRowsByKey.bind(1, copying: $0) }
-        // Reset only after the extents are read, so that both come from one transaction.
+        // The statement is reset only after the extents are read, so that rows and extents come from one transaction.
         defer { partialRowsByKey.reset() }
         while try partialRowsByKey.step() {
             let row = row(partialRowsByKey, hash, .partial)
@@ -90,13 +90,14 @@ final class ReadingTables {
     /// The purges whose deletions are not complete.
     func purgesUnderWay() throws(StoreError) -> [Purge] { try connection.purges().map(\.work.purge) }
 
-    /// Reads from a body while its row is verified to be the one looked up: it may have been deleted, and its id reused.
-    /// - Returns: `false` if the row is gone; nothing was read then.
+    /// Calls `read` in one transaction with a check that the body's row is still the one that was looked up. The row may have been deleted,
+    /// and its id reused.
+    /// - Returns: `false` if the row is gone; `read` was not called then.
     func whileSealed(_ body: BodyReference, _ read: () throws(StoreError) -> Void) throws(StoreError) -> Bool {
         // The id comes from the file and may have any value.
         guard body.id > .min else { return false }
         sealOfRow.bind(1, abs(body.id))
-        // Reset only after `read`, so that both come from one transaction.
+        // The statement is reset only after `read`, so that the check and `read` are in one transaction.
         defer { sealOfRow.reset() }
         guard try sealOfRow.step(), sealOfRow.integer(0) == body.seal else { return false }
         try read()
@@ -132,7 +133,7 @@ final class ReadingTables {
         guard body.id > .min else { return .damaged }
         extentAt.bind(1, -body.id)
         extentAt.bind(2, Int64(clamping: offset))
-        // Reset only after the chunk is read, so that both come from one transaction.
+        // The statement is reset only after the chunk is read, so that extent and chunk come from one transaction.
         defer { extentAt.reset() }
         guard try extentAt.step() else { return .missing }
         guard let extent = ExtentRow(extentAt) else { return .damaged }

@@ -9,11 +9,11 @@ struct ResponseRow {
         case partial = 2
         case dropped = 3
 
-        /// An invalid value counts as pending, which only means that the row is cleaned up.
+        /// An invalid value counts as pending, so the row is only cleaned up.
         init(stored value: Int64) { self = State(rawValue: value) ?? .pending }
     }
 
-    /// The size of a row beside its bytes, for comparison with the marks.
+    /// The assumed size of the fixed parts of a row in bytes, for comparison with the marks.
     static let overhead = 512
 
     var id: StoredRowID = 0
@@ -27,7 +27,7 @@ struct ResponseRow {
     var bodyLength: Int64 = 0
     /// The number of bytes in extents, if the body is in extents.
     var extentBytes: Int64?
-    /// For the inline body.
+    /// The checksum of the inline body.
     var bodyChecksum: Int64 = 0
     var trust: Int64 = 0
     /// The id in `certificate_chain`; 0 for none.
@@ -40,14 +40,14 @@ struct ResponseRow {
     /// Request time, head and trailers, as encoded by `encodeHead`.
     var head: [UInt8] = []
 
-    /// The size that counts against the marks.
+    /// The size in bytes, for comparison with the marks of the store.
     var size: Int64 { sizeWithoutBody + (extentBytes ?? bodyLength) }
 
     var sizeWithoutBody: Int64 {
         Int64(key.count + nominated.count + tags.count + head.count + facts.count + ResponseRow.overhead)
     }
 
-    /// Covers everything except values that change with use or are counted elsewhere (last access, size).
+    /// The checksum of all values of the row, except those that change with use or are counted elsewhere (last access, size).
     var checksum: Int64 {
         var checksum = Checksum(seed: id)
         checksum.combine(variant)
@@ -80,7 +80,7 @@ struct ResponseRow {
         extentBytes = nil
         bodyChecksum = 0
         trust = 0
-        // `WritingTables` determines the id.
+        // `WritingTables` sets the chain's id.
         chain = 0
         facts.removeAll(keepingCapacity: true)
         response.facts.encode(into: &facts)

@@ -64,7 +64,7 @@ final class RowPages {
             bodyID: row.bodyID, bodyLength: row.bodyLength)
         let lastAccess = query.integer(18)
         let facts = row.checksum == query.integer(17) ? ReuseFacts(decoding: row.facts.span) : nil
-        // The size of a partial row counts its extents. It comes from the file and may have any value.
+        // The size of a partial row includes its extents. The size comes from the file and may have any value.
         let partLength = summary.size.subtractingReportingOverflow(row.sizeWithoutBody).partialValue
         let storedLength = UInt64(max(state == .partial ? min(partLength, row.bodyLength) : row.bodyLength, 0))
         let entry = facts.map { StoredEntry(row, facts: $0, lastAccess: lastAccess, storedLength: storedLength) }

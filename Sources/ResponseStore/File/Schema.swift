@@ -56,7 +56,8 @@ enum Schema {
         if found.isEmpty, version == 0, application == 0 || application == applicationID { return .empty }
         let isOurText = found == statements
         if application == applicationID, version == Schema.version, isOurText { return .current }
-        // Larder's schema with another number: the header is damaged, not another version.
+        // Larder's schema with a wrong version number or application id: the header is damaged, and the file is not of another
+        // version.
         if isOurText { throw StoreError(.damaged, path: connection.path, message: "the file's header is damaged") }
         if application != applicationID { return .foreign }
         if version > Schema.version { return .newer(Int32(truncatingIfNeeded: version)) }
@@ -64,15 +65,17 @@ enum Schema {
         throw StoreError(.damaged, path: connection.path, message: "the schema is damaged")
     }
 
-    /// For callers that do not change the file: throws unless this version wrote it.
+    /// Throws unless this version wrote the file. For callers that do not change the file.
     static func expectCurrent(on connection: Connection) throws(StoreError) {
         let path = connection.path
         switch try inspect(connection) {
         case .current: break
         case .older(let version):
-            throw StoreError(.olderSchema(version), path: path, message: "the store has the older version \(version)")
+            throw StoreError(
+                .olderSchema(version), path: path, message: "an older version of Larder wrote the store (schema \(version))")
         case .newer(let version):
-            throw StoreError(.newerSchema(version), path: path, message: "the store was written by a newer version (\(version))")
+            throw StoreError(
+                .newerSchema(version), path: path, message: "a newer version of Larder wrote the store (schema \(version))")
         case .empty, .foreign: throw StoreError(.foreignFile, path: path, message: "the file is not a Larder store")
         }
     }
@@ -98,11 +101,13 @@ enum Schema {
     /// The file's secret, verified.
     static func secret(of connection: Connection) throws(StoreError) -> [UInt8] {
         let query = try connection.prepare("SELECT secret, created, checksum FROM store WHERE id = 1")
-        guard try query.step() else { throw StoreError(.damaged, path: connection.path, message: "the store's row is missing") }
+        guard try query.step() else {
+            throw StoreError(.damaged, path: connection.path, message: "the row with the store's secret is missing")
+        }
         let secret = query.bytes(0)
         guard secret.count == KeyHasher.secretLength, checksum(secret: secret, created: query.integer(1)) == query.integer(2)
         else {
-            throw StoreError(.damaged, path: connection.path, message: "the store's row is damaged")
+            throw StoreError(.damaged, path: connection.path, message: "the row with the store's secret is damaged")
         }
         return secret
     }

@@ -15,7 +15,7 @@ package struct StoreFile: Sendable {
         case snapshot
     }
 
-    /// Other effects of opening a file, for the log.
+    /// A change to the file that was necessary to open it, for the log.
     package enum Event: Sendable, Equatable {
         case emptied(version: Int32)
         case movedAside(to: String, reason: String)
@@ -31,13 +31,14 @@ package struct StoreFile: Sendable {
 
     func connect(_ access: Connection.Access) throws(StoreError) -> Connection { try Connection(path: path, access: access) }
 
-    /// Opens the cache's file for writing, whatever its state, and creates it if it is missing.
+    /// Opens the store's file for writing. In the role `cache`, creates a missing file, and empties or moves aside a file that cannot be
+    /// used.
     /// - Parameter secret: for a file that must be created.
     func openForWriting(secret: [UInt8], report: (Event) -> Void) throws(StoreError) -> Connection {
         precondition(role == .cache || role == .kept, "only the cache's file is written")
         if role == .kept { return try openKept() }
         try FileSystem.makeFolder(FileSystem.folder(of: path))
-        // A second attempt for a file that was emptied or moved aside. A third can only mean that the disk itself fails.
+        // A file that was emptied or moved aside is opened again. A third attempt is only necessary if the disk itself fails.
         for _ in 0..<2 {
             do {
                 if let connection = try openOnce(secret: secret, report: report) { return connection }
@@ -46,7 +47,7 @@ package struct StoreFile: Sendable {
             }
         }
         guard let connection = try openOnce(secret: secret, report: report) else {
-            throw StoreError(.failed, path: path, message: "the store cannot be emptied")
+            throw StoreError(.failed, path: path, message: "Larder cannot empty the store")
         }
         return connection
     }
@@ -75,7 +76,7 @@ package struct StoreFile: Sendable {
         case .current:
             // No SQLite version that has written a store marks its header as read-only.
             if connection.isReadOnly, access(path, W_OK) == 0 {
-                throw StoreError(.damaged, path: path, message: "its header marks it as read-only")
+                throw StoreError(.damaged, path: path, message: "the file's header marks the file as read-only")
             }
         case .older(let version):
             connection.leaveLogOnClose()
@@ -86,7 +87,7 @@ package struct StoreFile: Sendable {
             connection.leaveLogOnClose()
             throw StoreError(
                 .newerSchema(version), path: path,
-                message: "a newer version wrote the store (schema \(version); this version supports \(Schema.version))")
+                message: "a newer version of Larder wrote the store (schema \(version); this version supports \(Schema.version))")
         case .foreign:
             connection.leaveLogOnClose()
             throw foreign()

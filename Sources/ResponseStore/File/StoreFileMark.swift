@@ -38,11 +38,6 @@ enum StoreFileMark: Equatable {
 
     /// - Returns: empty if there is no file; `nil` if it cannot be read.
     private static func firstPage(of path: String) -> [UInt8]? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        if descriptor < 0 { return errno == ENOENT ? [] : nil }
-        defer { close(descriptor) }
-        var page = [UInt8](repeating: 0, count: pageLength)
-        let count = pread(descriptor, &page, pageLength, 0)
-        return count < 0 ? nil : Array(page[..<count])
+        FileSystem.length(of: path) == nil ? [] : FileSystem.beginning(of: path, atMost: pageLength)
     }
 }

@@ -26,7 +26,7 @@ final class StoreLock: Sendable {
         self.path = lockPath
         isNew = made >= 0
         fchmod(descriptor, 0o600)
-        // Only for people and for the message above: a failure does not weaken the lock.
+        // The text is only for people and for the error message of another process: failing to write it does not weaken the lock.
         let text = Array("\(getpid())\n".utf8)
         if ftruncate(descriptor, 0) == 0 { _ = pwrite(descriptor, text, text.count, 0) }
     }

@@ -14,7 +14,7 @@ final class WritingTables {
         var bodyID: Int64
         var bodyLength: Int64
 
-        /// Whether it has the values that must be unique to the other row.
+        /// Whether this row has the key hash, variant and generation of the other row. Together these must be unique.
         func isInPlace(of row: ResponseRow) -> Bool {
             keyHash == row.keyHash && variant == row.variant && generation == row.generation
         }
@@ -129,7 +129,7 @@ final class WritingTables {
         mustCount = false
         if connection.isAutocommit { return }
         do { try rollback.run() } catch {
-            // The next statement meets the cause again and handles it.
+            // The error is ignored: the next statement fails for the same reason, and its caller handles that.
         }
     }
 
@@ -137,7 +137,7 @@ final class WritingTables {
 
     // Rows are inserted, resized, dropped and deleted only in this file, and each of these updates the totals.
 
-    /// Sets the size with which a row counts.
+    /// Sets the size that the totals count for a row.
     func set(size: Int64, ofRow id: StoredRowID) throws(StoreError) {
         guard let old = try countedSize(ofRow: id), old != size else { return }
         setSize.bind(1, id)
@@ -147,7 +147,7 @@ final class WritingTables {
         uncount(old)
     }
 
-    /// The totals are in doubt: they are computed from the rows before they are written.
+    /// Notes that the totals may be wrong: they are computed from the rows before they are written.
     func doubtTotals() { mustCount = true }
 
     /// Writes the totals if they have changed. Impossible totals are first computed again from the rows.
@@ -177,7 +177,7 @@ final class WritingTables {
         return try Totals(counting: connection)
     }
 
-    /// - Returns: `nil` for a row that the totals do not include: it is dropped or missing.
+    /// - Returns: `nil` for a row that the totals do not include: the row is dropped or missing.
     private func countedSize(ofRow id: StoredRowID) throws(StoreError) -> Int64? {
         sizeOfRow.bind(1, id)
         defer { sizeOfRow.reset() }
@@ -195,7 +195,7 @@ final class WritingTables {
         uncount(size)
     }
 
-    /// More than the longest body.
+    /// A row with a larger size is wrong: the limit is more than the longest body.
     private static let sizeLimit: Int64 = 1 << 40
 
     // MARK: Responses
@@ -227,7 +227,7 @@ final class WritingTables {
         totals.bytes += row.size
     }
 
-    /// The last change of a pending response's row.
+    /// Writes a row whose response is no longer pending.
     func finish(_ row: ResponseRow, lastAccess: Int64) throws(StoreError) {
         try set(size: row.size, ofRow: row.id)
         completeRow.bind(1, row.id)
@@ -278,7 +278,7 @@ final class WritingTables {
         deleteRow.reset()
     }
 
-    /// The row stays until its chunks are deleted.
+    /// Marks a row as dropped. It stays until its chunks are deleted.
     func drop(row id: StoredRowID) throws(StoreError) {
         try uncount(row: id)
         dropRow.bind(1, id)
@@ -380,7 +380,7 @@ final class WritingTables {
         // A purge applies to all rows below its boundary: no later row may get such an id.
         let purge = try connection.integer("SELECT max(boundary) FROM purge") ?? 0
         let next = max(row, chunk >> 20, purge) + 1
-        guard next > 0, next < 1 << 42 else { throw damage("the ids are damaged") }
+        guard next > 0, next < 1 << 42 else { throw damage("the row ids are damaged") }
         return next
     }
 

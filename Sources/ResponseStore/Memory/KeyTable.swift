@@ -46,7 +46,7 @@ struct KeyTable: Sendable {
         count = 0
     }
 
-    /// The low bits also select the shard; the hash is equally good in all bits.
+    /// The hash is equally good in all bits. The other half of the key's hash selects the shard.
     private func home(of key: UInt64) -> Int { Int(truncatingIfNeeded: key) & (places.count - 1) }
 
     private mutating func place(_ key: UInt64) {
@@ -55,7 +55,7 @@ struct KeyTable: Sendable {
         places[index] = key
     }
 
-    /// Closes the gap by moving back later entries that had been displaced by it.
+    /// Closes the gap: moves back those later entries whose hash allows it.
     private mutating func close(_ gap: Int) {
         let mask = places.count - 1
         var gap = gap

@@ -1,11 +1,11 @@
 /// The state protected by one of the memory tier's locks.
 struct MemoryShard: Sendable {
     var table = MemoryTable()
-    /// One copy per row that may be on disk, including rows waiting to be written.
+    /// The keys of rows that may be on disk, including rows waiting to be written: one copy per row.
     var keys = KeyTable()
     /// For a backing store: keys whose responses in the file may be out of date.
     private(set) var hidden = KeyTable()
-    /// Counts every change, so that a lookup on disk can detect one that happened meanwhile.
+    /// Counts every change, so that a lookup on disk can detect a change that happened meanwhile.
     var changes: UInt64 = 0
     /// The number of changes waiting to be written, by key hash. Several keys may share a counter.
     private var waiting: [UInt16] = []

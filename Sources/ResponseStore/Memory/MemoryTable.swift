@@ -1,8 +1,8 @@
 import CLinux
 
-/// One shard's part of the memory tier: open addressing by hash, full keys compared.
+/// One shard's part of the memory tier. Uses open addressing by hash, and compares full keys.
 struct MemoryTable: Sendable {
-    /// Not optional in the array: accessing a field of an optional element would copy the whole element.
+    /// The array's elements are not optional: accessing a field of an optional element would copy the whole element.
     private struct Place {
         var hash: UInt64 = 0
         /// The access stamp that the clock hand saw last.
@@ -29,8 +29,8 @@ struct MemoryTable: Sendable {
 
     func find(_ hash: UInt64, _ key: [UInt8]) -> StoredVariants? { find(hash, key.span) }
 
-    /// Inserts the variants, or replaces those with the same key.
-    /// - Returns: the replaced ones, to be released outside the lock.
+    /// Inserts the variants, or replaces the variants of the same key.
+    /// - Returns: the replaced variants, to be released outside the lock.
     mutating func insert(_ variants: StoredVariants, hash: UInt64) -> StoredVariants? {
         let new = Place(
             hash: hash, seen: variants.accessStamp.load(ordering: .relaxed), variants: variants,
@@ -54,7 +54,7 @@ struct MemoryTable: Sendable {
         return removePlace(index)
     }
 
-    /// Finds the variants with the response in this row when the key is not known. The hash must be the key's.
+    /// Finds the variants that contain the response in this row, when only the hash of the key is known.
     mutating func variants(withHash hash: UInt64, holdingRow row: Int64) -> StoredVariants? {
         if count == 0 { return nil }
         var index = home(of: hash)

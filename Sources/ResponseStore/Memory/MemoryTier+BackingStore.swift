@@ -1,6 +1,6 @@
 import HTTPCaching
 
-/// Responses from a read-only backing file that memory has updated: new heads, with bodies that may still be in the file.
+/// Responses from a read-only backing file whose heads memory has updated. Their bodies may still be in the file.
 ///
 /// The key of such a response is hidden: only the memory's version is used. A body in the file is usable only while the file still has
 /// the row in which it was found; this is checked each time.

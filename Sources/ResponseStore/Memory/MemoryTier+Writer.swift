@@ -6,16 +6,16 @@ import Synchronization
 extension MemoryTier {
     // MARK: What the writer reports
 
-    /// A queued change to the key has been written or abandoned.
+    /// Notes that a queued change to the key has been written or abandoned.
     func settle(_ hash: KeyHash) { shards[shard(hash)].withLock { $0.removeWaiting(hash.low) } }
 
     /// Whether a change to the key is waiting to be written.
     func isWaiting(_ hash: KeyHash) -> Bool { shards[shard(hash)].withLock { $0.isWaiting(hash.low) } }
 
-    /// A live row was deleted from the disk.
+    /// Notes that a live row was deleted from the disk.
     func rowIsGone(_ hash: KeyHash) { shards[shard(hash)].withLock { $0.keys.remove(hash.high) } }
 
-    /// A row was evicted or is damaged: removes its response from memory too.
+    /// Removes the response of an evicted or damaged row from memory too.
     func drop(row: StoredRowID, _ hash: KeyHash) {
         let now = now
         var dropped: [StoredVariants?] = []
@@ -28,7 +28,7 @@ extension MemoryTier {
         withExtendedLifetime(dropped) {}
     }
 
-    /// A body has been written that is too long for memory: keeps only a reference to it.
+    /// Keeps only a reference to a body that has been written and is too long for memory.
     func leaveToDisk(row: StoredRowID, _ hash: KeyHash, _ holds: BodyHolds) {
         let now = now
         var dropped: [StoredVariants?] = []
@@ -48,10 +48,11 @@ extension MemoryTier {
     /// Adds the key of a live row found while the set of keys is built.
     func noteStoredKey(_ hash: KeyHash) { shards[shard(hash)].withLock { $0.keys.insert(hash.high) } }
 
-    /// From now on, a key that is not in the set is certainly not stored.
+    /// Declares the set of keys complete: from now on, a key that is not in the set is certainly not stored.
     func declareKeysComplete() { keysAreComplete.store(true, ordering: .releasing) }
 
-    /// The file was replaced by an empty one: bodies in the old file are lost. The keys stay, since some of them wait to be written.
+    /// Notes that the file was replaced by an empty one: bodies in the old file are lost. The keys stay, since some of them wait to be
+    /// written.
     func forgetDisk() {
         for index in 0..<MemoryTier.shardCount {
             var dropped: [StoredVariants] = []

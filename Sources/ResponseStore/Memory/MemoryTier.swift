@@ -75,9 +75,9 @@ final class MemoryTier: Sendable {
     // MARK: Looking up on the disk
 
     enum LookUpStart {
-        /// Read now, and pass this number to `endLookUp`.
+        /// Read the disk now, and pass this number to `endLookUp`.
         case ready(UInt64)
-        /// A change to the key waits to be written: look up after that.
+        /// A change to the key waits to be written: look up the key after the write.
         case waiting
     }
 
@@ -120,8 +120,8 @@ final class MemoryTier: Sendable {
     }
 
     /// Adds a response and queues it for the disk.
-    /// - Parameter enqueue: called under the shard's lock with the response as left by purges.
-    /// - Returns: `accepted` if it was queued, or a newer response is stored instead; otherwise nothing has changed.
+    /// - Parameter enqueue: called under the shard's lock with the response, which a purge may have made stale.
+    /// - Returns: `accepted` if the response was queued, or a newer response is stored instead; otherwise nothing has changed.
     func put(
         _ response: StoredResponse, _ hash: KeyHash, since: StoreEpoch, enqueue: (StoredResponse) -> Bool
     ) -> PutOutcome {
@@ -146,9 +146,9 @@ final class MemoryTier: Sendable {
     func expect(_ hash: KeyHash) { shards[shard(hash)].withLock { $0.keys.insert(hash.high) } }
 
     /// Adds a large response that is complete on disk, or a response that is kept in memory only.
-    /// - Parameter displace: for a response in memory only: called under the lock with the response as left by purges, and only if the
-    ///   disk may have something for the key.
-    /// - Returns: the response as left by purges and invalidations; `nil` if it is removed.
+    /// - Parameter displace: for a response in memory only: called under the lock with the response, which a purge may have made
+    ///   stale, and only if the disk may have something for the key.
+    /// - Returns: the response, which a purge may have made stale; `nil` if a purge or an invalidation removes it.
     @discardableResult
     func promote(
         _ response: StoredResponse, _ hash: KeyHash, since: StoreEpoch, displace: ((StoredResponse) -> Void)? = nil
@@ -166,7 +166,7 @@ final class MemoryTier: Sendable {
                     displace(response)
                 }
             } else if shard.isWaiting(hash.low) {
-                // A change that arrived meanwhile waits to be written, perhaps an invalidation: the disk will have the result.
+                // A change that arrived meanwhile, perhaps an invalidation, waits to be written: only the disk will have the result.
                 return response
             }
             dropped = keep(response, hash, mayHaveOthers: hasDisk, now: now, in: &shard)
@@ -182,7 +182,7 @@ final class MemoryTier: Sendable {
     ) {
         if backingStore != nil, keepAboveFile(old, as: new, hash, since: since) { return }
         change(hash, key: new.key) { variants in
-            // If the new response is purged, so is the one it would replace.
+            // If a purge removes the new response, it also removes the response that would be replaced.
             guard let new = purges.left(of: new, since: since.purge) else { return nil }
             if hasDisk { enqueue(new) }
             let isSameVariant = new.nominatedFields == old.nominatedFields
@@ -202,7 +202,7 @@ final class MemoryTier: Sendable {
 
     /// Removes the responses that a purge covers, or makes them stale. Responses that arrive later are checked against the purge's
     /// mark.
-    /// - Returns: the number of these responses that are on no disk.
+    /// - Returns: the number of covered responses that are on no disk.
     func purge(_ purge: Purge) -> Int {
         var count = 0
         if case .keys(let keys) = purge.target {
@@ -219,9 +219,9 @@ final class MemoryTier: Sendable {
         // The filter may match any response in the file.
         backingStore?.leave(because: "a purge may have removed responses that this file still contains")
         for index in 0..<MemoryTier.shardCount {
-            // Evaluated outside the lock, since there may be thousands.
+            // The filter is evaluated outside the lock, because there may be thousands of responses.
             let all = shards[index].withLock { shard in
-                // A lookup on disk that began before must start again.
+                // A lookup on disk that began before the purge must start again.
                 shard.changes &+= 1
                 var all: [StoredVariants] = []
                 all.reserveCapacity(shard.table.count)
@@ -265,7 +265,7 @@ final class MemoryTier: Sendable {
 
     /// Removes all responses of a key (RFC 9111 §4.4).
     /// - Parameters:
-    ///   - isBeingWritten: a body of the key was being stored; its row may be about to be committed without being known yet.
+    ///   - isBeingWritten: a body of the key was being stored; its row may be committed soon, and memory may not know it yet.
     ///   - enqueue: called under the lock, only if the disk may have something for the key.
     func invalidate(_ key: [UInt8], _ hash: KeyHash, isBeingWritten: Bool, enqueue: () -> Void) {
         let isUnknown = hasDisk && (isBeingWritten || !keysAreComplete.load(ordering: .acquiring))
@@ -287,7 +287,7 @@ final class MemoryTier: Sendable {
 
     func shard(_ hash: KeyHash) -> Int { Int(truncatingIfNeeded: hash.low) & (MemoryTier.shardCount - 1) }
 
-    /// The response as left by purges and invalidations since then; `nil` if it is removed.
+    /// The response after the purges and invalidations since the epoch: a purge may make it stale. `nil` if one of them removes it.
     func left(
         of response: StoredResponse, _ hash: KeyHash, since: StoreEpoch, in shard: borrowing MemoryShard
     ) -> StoredResponse? {
@@ -295,10 +295,10 @@ final class MemoryTier: Sendable {
         return purges.left(of: response, since: since.purge)
     }
 
-    /// From now on the backing file's responses for the key may be out of date.
+    /// Notes that the backing file's responses for the key may be out of date from now on.
     private func hideFile(_ hash: KeyHash, in shard: inout MemoryShard) {
         guard let backingStore, !shard.hide(hash.high, limit: backingStore.hiddenKeysOfShard) else { return }
-        backingStore.leave(because: "too many responses in this file have been replaced or changed since then")
+        backingStore.leave(because: "too many of the responses in this file have been replaced or changed in memory")
     }
 
     private func noteChange(_ hash: KeyHash, in shard: inout MemoryShard) {
@@ -337,13 +337,13 @@ final class MemoryTier: Sendable {
         one === other || (one.row != 0 && one.row == other.row)
     }
 
-    /// Whether it would replace a newer response.
+    /// Whether the response would replace a newer one.
     func isSuperseded(_ response: StoredResponse, _ hash: KeyHash, in shard: inout MemoryShard) -> Bool {
         guard let stored = shard.table.find(hash.low, response.key) else { return false }
         return stored.responses.contains { response.replaces($0) && $0.supersedes(response) }
     }
 
-    /// Adds a new response to those of its key that it does not replace.
+    /// Adds a new response to the other responses of its key, and removes those that it replaces.
     func keep(
         _ response: StoredResponse, _ hash: KeyHash, mayHaveOthers: Bool, now: UInt32, in shard: inout MemoryShard
     ) -> [StoredVariants?] {
@@ -355,7 +355,8 @@ final class MemoryTier: Sendable {
         let new = StoredVariants(key: response.key, responses: responses, isComplete: isComplete, now: now, recordedAccess: now)
         let room = marks.high + marks.high / 4
         if byteCount + new.byteCount - (old?.byteCount ?? 0) > room {
-            // The writer has not evicted enough yet: only the disk keeps the response, or nothing does.
+            // The writer has not evicted enough yet: only the disk keeps the response. If the response is not for the disk, it is not
+            // stored.
             if !hasDisk || response.facts.isMemoryOnly { unstored.note(.memoryFull) }
             return [removeFromTable(hash, response.key, in: &shard), old]
         }

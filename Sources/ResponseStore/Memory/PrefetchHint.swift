@@ -1,11 +1,12 @@
 import CLinux
 import HTTPCaching
 
-/// The addresses of what a hit reads of a key's newest response.
+/// The addresses that a hit reads to deliver a key's newest response.
 ///
 /// Each object refers to the next one (variants, list, response, its head and body). If many responses are requested in turn, none of
 /// them is in the processor's caches, and following the references means waiting for memory five times. So the table stores their
-/// addresses, and all are prefetched while the table entry is being compared. A hint: nothing is read through these addresses.
+/// addresses, and all are prefetched while the table entry is being compared. The addresses are only a hint: nothing is read through
+/// them.
 struct PrefetchHint: Sendable {
     /// The part of a body to prefetch, in bytes; the processor prefetches the rest by itself.
     private static let bodyLimit = 2048

@@ -1,4 +1,4 @@
-/// The store's state of purges and invalidations when a fetch began. Responses purged or invalidated since then are not stored (RFC
+/// The state of purges and invalidations when a fetch began. Responses that were purged or invalidated since then are not stored (RFC
 /// 9111 §4.4).
 package struct StoreEpoch: Equatable, Sendable {
     /// The number of the latest purge.
@@ -7,6 +7,6 @@ package struct StoreEpoch: Equatable, Sendable {
     /// stored although it could be.
     let invalidation: UInt32
 
-    /// Before all purges and invalidations.
+    /// The epoch before all purges and invalidations.
     package static let beginning = StoreEpoch(purge: 0, invalidation: 0)
 }

@@ -9,11 +9,11 @@ package final class StoredVariants: Sendable {
     /// Whether these are all variants: one that is missing here is then certainly not stored. Otherwise the disk may have it.
     package let isComplete: Bool
 
-    /// Their size in memory, in bytes.
+    /// The size of the responses in memory, in bytes.
     let byteCount: Int
-    /// The last use in seconds since the store was opened, times two, plus one if they were ever used.
+    /// The last use in seconds since the store was opened, times two, plus one if the responses were ever used.
     let accessStamp: Atomic<UInt32>
-    /// The second up to which the file has recorded their use.
+    /// The second up to which the file has recorded the use of these responses.
     let recordedAccess: Atomic<UInt32>
 
     init(key: [UInt8], responses: [StoredResponse], isComplete: Bool, now: UInt32, recordedAccess: UInt32) {
@@ -27,7 +27,7 @@ package final class StoredVariants: Sendable {
 
     func noteAccess(now: UInt32) {
         let stamp = now << 1 | 1
-        // Not written again within a second, so that the cache line is only read.
+        // The stamp is not written again within a second, so that the cache line is only read.
         if accessStamp.load(ordering: .relaxed) != stamp { accessStamp.store(stamp, ordering: .relaxed) }
     }
 
@@ -39,11 +39,11 @@ extension StoredResponse {
         if case .onDisk = body { true } else { false }
     }
 
-    /// Whether it replaces the other response: both are the same variant. A response without Vary is a variant beside those with it
-    /// (RFC 9111 §4.1).
+    /// Whether this response replaces the other one: both are then the same variant. A response without Vary does not replace one with
+    /// Vary (RFC 9111 §4.1).
     func replaces(_ other: StoredResponse) -> Bool { nominatedFields == other.nominatedFields }
 
-    /// The data needed to find the responses that it replaces.
+    /// A copy of the response without its content, which suffices to find the responses that it replaces.
     var withoutContent: StoredResponse {
         StoredResponse(
             key: key, nominatedFields: nominatedFields, facts: facts, head: ResponseHead(), requestTime: requestTime,
@@ -52,14 +52,14 @@ extension StoredResponse {
 
     /// Whether the other response arrived too late: this one is newer and was requested later (RFC 9111 §4).
     ///
-    /// Not by Date alone: a response with a Date in the future could not be replaced until then.
+    /// Date alone does not decide: a response with a Date in the future could not be replaced until that date.
     func supersedes(_ other: StoredResponse) -> Bool {
         requestTime > other.requestTime && isNewer(than: other)
     }
 }
 
 extension [StoredResponse] {
-    /// The list with another response, newest first.
+    /// The list with one more response, newest first.
     func inserting(_ response: StoredResponse) -> [StoredResponse] {
         var responses = self
         responses.insert(response, at: firstIndex { !$0.isNewer(than: response) } ?? count)

@@ -9,7 +9,7 @@ package struct PendingPlan: Sendable {
     package var length: UInt64?
     /// For a part of a representation: its offset, and the complete length (RFC 9110 §14.4).
     package var part: (start: UInt64, whole: UInt64)?
-    /// Whether the origin sent the complete response instead of a part: requesting a part would not be faster.
+    /// Whether the origin sent the complete response although a part was requested. Then requesting a part would not be faster.
     package var isInPlaceOfPart: Bool
     /// A longer body is delivered to its readers but not kept; `nil` means the store's own limits.
     package var keptLength: UInt64?

@@ -5,7 +5,7 @@ import HTTPCaching
 package final class PendingReader: Sendable {
     package let pending: PendingResponse
     private let id: Int
-    /// Keeps the part that must be read from disk, even if the response is replaced or evicted.
+    /// Keeps the body's chunks on disk for this reader, even if the response is replaced or evicted.
     private let hold: BodyHold
 
     init(_ pending: PendingResponse, id: Int) {
@@ -19,7 +19,7 @@ package final class PendingReader: Sendable {
     /// Reads the body at this position. Also tells the pending response that everything before it was used.
     package func read(at position: UInt64) -> PendingRead { pending.read(at: position, reader: id) }
 
-    /// Calls back once when `read(at:)` no longer returns `wait`; at once if that is already so.
+    /// Calls back once when `read(at:)` no longer returns `wait`; at once if there is already something to read.
     package func whenReadable(at position: UInt64, _ reply: Reply<Void>) { whenReadable(at: position) { reply.send(()) } }
 
     func whenReadable(at position: UInt64, _ wake: @escaping @Sendable () -> Void) {

@@ -58,7 +58,8 @@ extension PendingResponse {
         if isDue { wake() }
     }
 
-    /// Under the lock: a fetch that waited for its readers continues, or from now on waits for the writer.
+    /// Called under the lock when readers have advanced or left. A fetch that waited for its readers continues, or waits for the writer
+    /// from now on.
     /// - Returns: whether the writer must be notified.
     private func readersMoved(_ state: inout PendingState, isPressed: Bool, into wakes: inout [PendingState.Wake]) -> Bool {
         if state.isPaused || state.storage == .abandoned { state.trim(window: window, isPressed: isPressed) }

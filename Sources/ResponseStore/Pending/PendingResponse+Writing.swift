@@ -23,7 +23,7 @@ extension PendingResponse {
             case (.storing, .appending):
                 let count = state.untakenChunks
                 guard count >= Chunk.run || (isPressed && count > 0) else {
-                    // The memory pressure that caused the pause may be gone by now, and no commit will wake the fetch.
+                    // The lack of memory that caused the pause may be over by now, and no commit will wake the fetch.
                     state.takeAppender(window: window, isPressed: isPressed, into: &wakes)
                     return nil
                 }
@@ -34,7 +34,7 @@ extension PendingResponse {
         }
     }
 
-    /// A run was committed.
+    /// Notes that a run was committed.
     func didCommit(_ run: PendingRun) {
         var wakes: [PendingState.Wake] = []
         let isPressed = core.pendingBudget.isExceeded
@@ -68,7 +68,7 @@ extension PendingResponse {
         for wake in wakes { wake() }
     }
 
-    /// The file was replaced: no part of this body is still on disk.
+    /// Notes that the file was replaced: no part of this body is on disk now.
     func fileIsGone() {
         state.withLock { state in
             state.committed = 0
@@ -77,7 +77,7 @@ extension PendingResponse {
         stopStoring()
     }
 
-    /// Handles a pending response's work as far as possible without a file.
+    /// Ends a pending response that no file can store: keeps it in memory if possible.
     func endUnstored(_ work: PendingWork) {
         if case .keepInMemory(let chunks, let trailers) = work { keepInMemory(chunks, trailers: trailers) }
         didEnd(.notStored)
@@ -91,7 +91,7 @@ extension PendingResponse {
         didEnd(.stored(response))
     }
 
-    /// - Parameter isCounted: whether the reason for not storing it is already counted, or a part of it is stored.
+    /// - Parameter isCounted: whether the reason for not storing the response is already counted, or a part of it is stored.
     func didEnd(_ outcome: PendingOutcome, isCounted: Bool = false) {
         let (waiting, reason) = state.withLock { state -> ([@Sendable (PendingOutcome) -> Void], UnstoredReason?) in
             let reason = state.reasonOfEnd(outcome)

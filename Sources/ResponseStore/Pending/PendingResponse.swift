@@ -68,7 +68,7 @@ package final class PendingResponse: Sendable {
         return flow
     }
 
-    /// Calls back once when the fetch may continue after `pause`; at once if it already may.
+    /// Calls back once when the fetch may continue after `pause`; at once if it may already continue.
     package func whenReady(_ reply: Reply<FlowControl>) { whenReady { reply.send(.proceed) } }
 
     func whenReady(_ wake: @escaping PendingState.Wake) {
@@ -80,7 +80,7 @@ package final class PendingResponse: Sendable {
         if isReady { wake() }
     }
 
-    /// The body is complete.
+    /// Ends the body, which is complete.
     /// - Returns: `false` if its length differs from the declared one: nothing is stored then, and readers get a failure.
     @discardableResult
     package func finish(trailers: Fields = Fields()) -> Bool {
@@ -98,7 +98,8 @@ package final class PendingResponse: Sendable {
         return isComplete
     }
 
-    /// A short body that arrived before anything was written is stored like one passed to `ResponseStore.put`.
+    /// Stores a short body that arrived before anything was written, like one passed to `ResponseStore.put`.
+    /// - Returns: `false` for any other body; nothing has happened then.
     private func finishSmall(trailers: Fields) -> Bool {
         var wakes: [PendingState.Wake] = []
         let body = state.withLock { state -> [UInt8]? in
@@ -134,13 +135,13 @@ package final class PendingResponse: Sendable {
             variantLimit: plan.variantLimit)
     }
 
-    /// The body was interrupted. The received part is kept as a partial response if the rest can be requested with a strong validator.
+    /// Ends an interrupted body. The received part is kept as a partial response if the rest can be requested with a strong validator.
     package func abort() { end { $0.phase = .aborted } }
 
     /// Continues without the store: readers get the whole body, and nothing is stored.
     package func stopStoring(because reason: UnstoredReason = .writeFailed) { endStoring(because: reason) { $0.note() } }
 
-    /// The body must not be kept, not even in memory.
+    /// Stops keeping the body, even in memory.
     package func stopKeeping(because reason: UnstoredReason = .invalidated) {
         state.withLock { state in
             state.mayKeepInMemory = false
@@ -166,11 +167,11 @@ package final class PendingResponse: Sendable {
     /// The number of bytes that are in memory.
     package var bytesInMemory: Int { state.withLock { $0.bytesInMemory } }
 
-    /// Whether another fetch transfers the rest of the body from some position on. A reader may switch to it there, and the rest of
-    /// this transfer is not needed.
+    /// Whether another fetch transfers the rest of the body from some position on. At that position, a reader may switch to the other
+    /// fetch, and the rest of this transfer is not needed.
     package var isOverlapped: Bool { state.withLock { $0.isOverlapped } }
 
-    /// The other fetch has begun.
+    /// Notes that the other fetch has begun.
     func noteOverlap(by other: PendingPlan) {
         guard let otherStart = other.part?.start else { return }
         let start = plan.part?.start ?? 0
@@ -193,14 +194,14 @@ package final class PendingResponse: Sendable {
     /// Whether the writer has done all its work, and nothing is kept.
     var isDiscarded: Bool { state.withLock { $0.storage == .abandoned && $0.hasGivenLast } }
 
-    /// Whether it has ended and will be available as a partial response once it is written.
+    /// Whether the body has ended, and will be available as a partial response when it is written.
     var endsInPart: Bool {
         state.withLock { $0.phase != .appending && $0.storage == .storing && (plan.part != nil || $0.phase == .aborted) }
     }
 
     package var isStoring: Bool { state.withLock { $0.storage != .abandoned } }
 
-    /// Whether it will be stored once complete, at least in memory.
+    /// Whether the response will be stored when it is complete, at least in memory.
     package var isToBeKept: Bool {
         let limit = UInt64(core.configuration.memoryBodyLimit)
         return state.withLock { state in
@@ -231,7 +232,7 @@ package final class PendingResponse: Sendable {
         state.length += UInt64(count)
     }
 
-    /// The last chunk of a body of known length is only as large as needed.
+    /// The capacity of a chunk. The last chunk of a body of known length is only as large as needed.
     private func chunkCapacity(_ number: Int) -> Int {
         guard let length = plan.length else { return Chunk.length }
         let start = UInt64(number) * UInt64(Chunk.length)

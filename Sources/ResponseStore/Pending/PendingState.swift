@@ -32,7 +32,7 @@ struct PendingState: Sendable {
     var committed: UInt64 = 0
     /// The number of chunks that the writer has taken.
     var takenChunks = 0
-    /// Whether the file to which it was written was replaced.
+    /// Whether the file to which the body was written has been replaced.
     var isFileGone = false
     /// Whether the writer has taken the last piece of work.
     var hasGivenLast = false
@@ -46,7 +46,7 @@ struct PendingState: Sendable {
     var trailers = Fields()
     var outcome: PendingOutcome?
     var waitingForOutcome: [@Sendable (PendingOutcome) -> Void] = []
-    /// Why it is not stored, if known.
+    /// Why the response is not stored, if known.
     private(set) var unstored: UnstoredReason?
     /// Whether the body, if complete, may be kept in memory even if the disk could not take it.
     var mayKeepInMemory = true
@@ -57,7 +57,7 @@ struct PendingState: Sendable {
     /// Whether more bytes arrived than were declared.
     var isTooLong = false
 
-    /// `lead` for parts.
+    /// The value of `lead` for parts, in bytes.
     static let partLead = 256 << 10
 
     /// Whether something was written, possibly in a transaction that is not committed yet.
@@ -70,12 +70,12 @@ struct PendingState: Sendable {
     /// Whether the whole body is in memory.
     var isWhole: Bool { firstChunk == 0 }
 
-    /// Drops chunks that are not needed in memory, down to the window; or all such chunks if the pending responses together use too
-    /// much.
+    /// Drops chunks that are not needed in memory, down to the window; or drops all such chunks if the pending responses together use
+    /// too much memory.
     mutating func trim(window: Int, isPressed: Bool) {
         var dropped = 0
         while dropped < chunks.count, mayDrop(chunks[dropped], number: firstChunk + dropped) {
-            // A fetch that waits for space gets more than the next piece needs.
+            // For a paused fetch, more is dropped than the next piece needs.
             let isBeyondWindow = bytesInMemory >= (isPaused ? window - window / 8 : window)
             guard isBeyondWindow || isPressed else { break }
             bytesInMemory -= chunks[dropped].capacity
@@ -100,7 +100,7 @@ struct PendingState: Sendable {
         return !isPressed || bytesInMemory < 2 * Chunk.length
     }
 
-    /// The same with a margin, so that a paused fetch does not resume for one piece at a time.
+    /// Like `mayProceed`, but with a margin, so that a paused fetch does not resume for one piece at a time.
     func mayResume(window: Int, isPressed: Bool) -> Bool {
         mayProceed(window: window, isPressed: isPressed) && bytesInMemory < window - window / 8 && !awaitsReaders(window: window)
     }
@@ -138,23 +138,24 @@ struct PendingState: Sendable {
 
     // MARK: The writer's part
 
-    /// Only the first reason is kept: it is the cause of the later ones.
+    /// Only the first reason is kept: the first reason is the cause of later ones.
     mutating func noteUnstored(_ reason: UnstoredReason) { if unstored == nil { unstored = reason } }
 
     mutating func abandon(because reason: UnstoredReason) {
         noteUnstored(reason)
         guard storage == .storing else { return }
         storage = .abandoned
-        // Work that the writer had taken and could not do will be offered again in another form.
+        // The writer may have taken work that it could not do: that work will be offered again in another form.
         hasGivenLast = false
     }
 
-    /// Why it ended without being stored; `nil` if it is stored.
+    /// Why the pending response ended without being stored; `nil` if it is stored.
     func reasonOfEnd(_ outcome: PendingOutcome) -> UnstoredReason? {
         if case .stored = outcome { return nil }
         if let unstored { return unstored }
         if phase == .aborted { return .bodyIncomplete }
-        // The writer found a newer response in its place; or only memory could keep it, and the body is too long for that.
+        // Either the writer found that a newer response is stored, or only memory could keep the response, and its body is too long
+        // for that.
         return storage == .storing ? .superseded : .bodyTooLong
     }
 
@@ -165,7 +166,8 @@ struct PendingState: Sendable {
         return true
     }
 
-    /// The same, if there is a run for the writer.
+    /// Like `note`, but only if there is a run for the writer.
+    /// - Returns: whether the writer must be notified.
     mutating func noteRun(isPressed: Bool) -> Bool {
         let count = untakenChunks
         guard storage == .storing, count >= Chunk.run || (isPressed && count > 0) || phase != .appending else { return false }

@@ -15,7 +15,7 @@ enum PendingWork: Sendable {
     /// The last run; `whole` contains all chunks if memory still has them.
     case complete(PendingRun, length: UInt64, whole: [BodyChunk]?, trailers: Fields)
     case keepPartial(PendingRun, length: UInt64)
-    /// It is no longer written, but short enough for memory.
+    /// The body is no longer written to disk, but is short enough for memory.
     case keepInMemory([BodyChunk], trailers: Fields)
     case discard
 }

@@ -16,7 +16,7 @@ package struct Purge: Sendable {
     let number: Int64
     /// Rows below this id were created before the purge.
     let boundary: StoredRowID
-    /// When it was requested. Ages and freshness are for that time.
+    /// When the purge was requested: ages and freshness are computed for that time.
     let time: Timestamp
     let target: Target
     let isSoft: Bool
@@ -36,14 +36,15 @@ package struct Purge: Sendable {
         }
     }
 
-    /// Whether a response was stored before the purge. A response that was validated since counts as new, though its row is the same.
+    /// Whether a response was stored before the purge. For a soft purge, a response that was validated since then is new, though its
+    /// row is the same.
     func precedes(row: StoredRowID, requestTime: Timestamp) -> Bool {
         row < boundary && (!isSoft || requestTime <= time)
     }
 
-    /// The response as left by the purge; `nil` if it is removed.
+    /// The response after the purge: unchanged if the purge does not cover it, made stale by a soft purge, or `nil` if it is removed.
     func left(of response: StoredResponse) -> StoredResponse? {
-        // The key first: most responses do not match, and creating an entry costs more than everything else.
+        // Checks the key first: most responses do not match, and creating an entry costs more than everything else.
         guard precedes(row: response.row, requestTime: response.requestTime), mayCover(key: response.key),
             matches(StoredEntry(response))
         else { return response }
@@ -53,7 +54,7 @@ package struct Purge: Sendable {
 
 /// The progress of a purge.
 package enum PurgeProgress: Sendable {
-    /// From now on no client gets a response that it covers, even if the process crashes.
+    /// From now on no client gets a response that the purge covers, even if the process crashes.
     case inEffect
     /// All covered responses are deleted or marked stale; `count` is their number.
     case done(count: Int)

@@ -3,13 +3,14 @@ import HTTPCaching
 import HTTPMessage
 import Synchronization
 
-/// The active purges, whose deletions are not complete, and the latest of the others, for fetches that began before them.
+/// The active purges, whose deletions are not complete, and the latest completed purges, which concern fetches that began before
+/// them.
 ///
 /// Used under the locks of the memory tier, so its own lock is only held briefly. If no purge happened meanwhile, a check costs one
 /// load of a number.
 final class PurgeMarks: Sendable {
     private struct Contents {
-        /// In order of their numbers.
+        /// The purges, in the order of their numbers.
         var marks: [(purge: Purge, isActive: Bool)] = []
         /// Purges up to this number are forgotten: a fetch that began before them counts as covered.
         var forgotten: Int64 = 0
@@ -57,7 +58,7 @@ final class PurgeMarks: Sendable {
         }
     }
 
-    /// The deletions of the purge are complete.
+    /// Notes that the deletions of the purge are complete.
     func retire(_ purge: Purge) {
         contents.withLock { contents in
             guard let index = contents.marks.firstIndex(where: { $0.purge.number == purge.number && $0.isActive }) else { return }
@@ -66,7 +67,7 @@ final class PurgeMarks: Sendable {
         }
     }
 
-    /// A response that is about to be kept in memory, as left by the purges; `nil` if it is removed.
+    /// A response that is about to be kept in memory, after the purges: a soft purge makes it stale. `nil` if a purge removes it.
     /// - Parameter since: the number of the latest purge when its fetch began.
     func left(of response: StoredResponse, since: Int64) -> StoredResponse? {
         guard latest != since || activeCount.load(ordering: .acquiring) > 0 else { return response }
@@ -84,7 +85,7 @@ final class PurgeMarks: Sendable {
         return left
     }
 
-    /// Whether a purge since then may cover a response that is fetched for this key.
+    /// Whether a purge with a number above `since` may cover a response that is fetched for this key.
     func mayCover(key: [UInt8], since: Int64) -> Bool {
         guard latest != since else { return false }
         return contents.withLock { contents in
@@ -103,7 +104,7 @@ final class PurgeMarks: Sendable {
 }
 
 extension [Purge] {
-    /// A stored response as left by these purges; `nil` if it is removed.
+    /// A stored response after these purges: a soft purge makes it stale. `nil` if a purge removes it.
     func left(of response: StoredResponse) -> StoredResponse? {
         var left = response
         for purge in self {
@@ -113,7 +114,7 @@ extension [Purge] {
         return left
     }
 
-    /// A row of a listing as left by these purges; `nil` if it is removed.
+    /// A row of a listing after these purges: a soft purge makes it stale. `nil` if a purge removes it.
     func left(of entry: StoredEntry, requestTime: Timestamp) -> StoredEntry? {
         var left = entry
         for purge in self where purge.precedes(row: entry.row, requestTime: requestTime) && purge.matches(left) {

@@ -18,7 +18,7 @@ package enum PurgeRequest: Sendable {
 
 extension ResponseStore {
     /// Removes the matching responses, or makes them stale: in memory, on disk, and bodies that are being stored. Matching responses to
-    /// requests sent before are not stored.
+    /// requests that were sent before the purge are not stored.
     /// - Parameters:
     ///   - isSoft: make the responses stale instead of removing them.
     ///   - alsoFrom: removes them from caches that the caller has beside the store. Called before this returns.

@@ -3,7 +3,7 @@ import HTTPCaching
 /// How the writer executes purges: it writes the mark in one transaction, which makes the purge durable, and then deletes the rows in
 /// slices.
 extension StoreWriter {
-    /// Writes what must survive a crash. The rows of a purge by keys are deleted at once.
+    /// Writes the mark of a purge by filter, so that the purge survives a crash. Executes a purge by keys at once.
     func begin(_ work: PurgeWork) throws(StoreError) {
         guard let tables else { return }
         var scan = PurgeScan(work: work, count: work.inMemoryAlone)
@@ -26,7 +26,7 @@ extension StoreWriter {
         transaction.purges.append((scan, isDone: true))
     }
 
-    /// The mark was committed.
+    /// Reports that the purge is in effect, after its mark was committed.
     func didBegin(_ scan: PurgeScan, isDone: Bool) {
         scan.work.report(.inEffect)
         if isDone { end(scan) } else { purging.append(scan) }
@@ -56,7 +56,7 @@ extension StoreWriter {
         }
     }
 
-    /// The file is gone, with everything that was to be deleted.
+    /// Ends all purges as done: the file is gone, with everything that was to be deleted.
     func endPurges() {
         for case .purge(let work) in mustHappen {
             work.report(.inEffect)
@@ -67,7 +67,7 @@ extension StoreWriter {
         for scan in scans { end(scan) }
     }
 
-    /// The store closes or cannot be written. The marks stay for the next process.
+    /// Ends all purges as interrupted, because the store closes or cannot be written. The marks stay for the next process.
     func interruptPurges() {
         let interrupted = mustHappen.compactMap { if case .purge(let work) = $0 { work } else { nil } } + purging.map(\.work)
         mustHappen = []
@@ -98,7 +98,7 @@ extension StoreWriter {
                     return true
                 })
             scan.cursor = cursor
-            // In the order of the index by key, so that each index page is written once for all its rows.
+            // The rows are sorted in the order of the index by key, so that each index page is written once for all its rows.
             covered.sort { $0.0.keyHash.high < $1.0.keyHash.high }
             for (summary, row) in covered where try carryOut(purge, on: summary, row) { scan.count += 1 }
             if seen < StoreWriter.purgeSlice { return true }
@@ -113,7 +113,7 @@ extension StoreWriter {
         _ purge: Purge, on summary: WritingTables.RowSummary, _ row: ResponseRow
     ) throws(StoreError) -> Bool {
         guard purge.precedes(row: row.id, requestTime: row.requestTime) else { return false }
-        // Partial responses are not kept for validation.
+        // A soft purge deletes partial responses: they are not kept for validation.
         guard purge.isSoft, summary.state == .complete, let facts = ReuseFacts(decoding: row.facts.span) else {
             try delete(summary)
             return true

@@ -38,13 +38,13 @@ extension Connection {
         while try query.step() {
             let encoded = query.bytes(6)
             guard let filter = StoreFilter(encoded: encoded) else {
-                throw StoreError(.damaged, path: path, message: "a purge cannot be read")
+                throw StoreError(.damaged, path: path, message: "the record of a purge cannot be read")
             }
             let purge = Purge(
                 number: query.integer(0), boundary: query.integer(1), time: Timestamp(milliseconds: query.integer(2)),
                 target: .filter(filter), isSoft: query.integer(3) != 0)
             guard purge.checksum(encoded) == query.integer(7) else {
-                throw StoreError(.damaged, path: path, message: "a purge is damaged")
+                throw StoreError(.damaged, path: path, message: "the record of a purge is damaged")
             }
             let work = PurgeWork(purge: purge, inMemoryAlone: 0) { _ in }
             scans.append(PurgeScan(work: work, cursor: query.integer(4), count: Int(query.integer(5))))

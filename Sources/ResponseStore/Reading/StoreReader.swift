@@ -43,14 +43,15 @@ final class StoreReader {
                 let known = core.memory.find(job.key.span)
                 if case .unknown = known {} else { return job.answer(LookUpResult(known)) }
             }
-            // Taken before reading: completed purges are already deleted from the file, and later ones count as changes.
+            // The purges are read before the rows. The rows of a purge that is already complete are deleted from the file, and a later
+            // purge counts as a change.
             let purges = core.memory.backingStore == nil ? core.purges.active : try tables.purgesUnderWay()
             var found = try tables.responses(
                 ofKey: job.key, job.hash, bodyLimit: core.configuration.memoryBodyLimit,
                 sealing: core.memory.backingStore != nil)
             if !purges.isEmpty { found.responses = found.responses.compactMap(purges.left) }
-            // Before `endLookUp`, which fails if the row was deleted meanwhile. From then on the body cannot be deleted before its
-            // response is released.
+            // The bodies are held before `endLookUp`, which fails if a row was deleted meanwhile. After that, a body cannot be deleted
+            // before its response is released.
             if core.memory.backingStore == nil { found.responses = found.responses.map(core.holds.held) }
             for row in found.badRows { reportDamage(row) }
             let variants = variants(found)
@@ -65,13 +66,13 @@ final class StoreReader {
 
     private func variants(_ found: ReadingTables.Found) -> StoredVariants? {
         let responses = found.responses.sorted { $0.isNewer(than: $1) }
-        // Not the caller's key: that array belongs to an exchange, which reuses it, and may be far larger than the key.
+        // The response's key is used, not the caller's array: an exchange reuses that array, which may be far larger than the key.
         guard let key = responses.first?.key else { return nil }
         return StoredVariants(
             key: key, responses: responses, isComplete: true, now: core.memory.now, recordedAccess: core.memory.now)
     }
 
-    /// A change to the key waits to be written: tries again after that.
+    /// Tries again after the waiting change to the key has been written.
     private func wait(_ job: LookUpJob) {
         var job = job
         job.attempts += 1

@@ -14,14 +14,14 @@ final class ChainDirectory: Sendable {
     fileprivate struct State {
         var entries: [[UInt8]: Entry] = [:]
         var octets = 0
-        /// How many chains to reject before the next search for released entries, which takes time proportional to the number of
+        /// The number of chains to reject before the next search for released entries, which takes time proportional to the number of
         /// entries.
         var patience = 0
     }
 
     private let state = Guarded(State())
 
-    /// The instance with these bytes that other responses share, or else this one from now on.
+    /// The shared instance of this chain. If there is none yet, it is this instance from now on.
     /// - Returns: `nil` if the chains in memory would exceed `StoreLimits.chainOctets` bytes.
     func shared(_ chain: RecordedChain) -> RecordedChain? {
         state.withLock { state in

@@ -5,7 +5,7 @@ import Synchronization
 /// The partial responses: their heads, and which ranges are stored. The writer updates it as its transactions are committed; any loop
 /// may read it if it has found no complete response.
 final class PartialDirectory: Sendable {
-    /// The maximum number; beyond it the oldest is removed.
+    /// The maximum number of partial responses; above it, the oldest is removed.
     static let limit = 1024
 
     private struct Contents {
@@ -16,17 +16,17 @@ final class PartialDirectory: Sendable {
     private let contents = Guarded(Contents())
     private let number = Atomic<Int>(0)
 
-    /// Checked for every miss: usually there are none.
+    /// Whether there are no partial responses, as is usual. Checked for every miss.
     var isEmpty: Bool { number.load(ordering: .relaxed) == 0 }
 
-    /// The row of the oldest one, if the directory is full.
+    /// The row of the oldest partial response, if the directory is full.
     var oldestOfFull: StoredRowID? {
         contents.withLock { $0.keys.count < PartialDirectory.limit ? nil : $0.keys.keys.min() }
     }
 
     func find(_ key: [UInt8]) -> [PartialResponse] { isEmpty ? [] : contents.withLock { $0.byKey[key] ?? [] } }
 
-    /// Adds it, or replaces the entry for its row.
+    /// Adds the partial response, or replaces the entry for its row.
     func keep(_ partial: PartialResponse) {
         let key = partial.response.key
         let row = partial.response.row
@@ -37,7 +37,7 @@ final class PartialDirectory: Sendable {
         }
     }
 
-    /// A row's response has a new head.
+    /// Replaces the response of a row with its freshened version.
     func freshen(_ response: StoredResponse) {
         if isEmpty { return }
         contents.withLock { contents in
@@ -56,7 +56,7 @@ final class PartialDirectory: Sendable {
         }
     }
 
-    /// The key was invalidated: none of its partial responses are used from now on.
+    /// Removes the partial responses of an invalidated key: none of them is used from now on.
     func remove(key: [UInt8]) {
         if isEmpty { return }
         change { contents in

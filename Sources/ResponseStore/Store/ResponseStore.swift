@@ -28,6 +28,7 @@ package final class ResponseStore: Sendable {
             return
         }
         try FileSystem.makeFolder(FileSystem.folder(of: configuration.path))
+        try FilesBesideStore.check(besideNewStoreAt: configuration.path)
         let held = try StoreLock(besideStoreAt: configuration.path)
         lock = Guarded(held)
         let opening = Monitor<Result<StoreCore, StoreError>?>(nil)
@@ -71,7 +72,7 @@ package final class ResponseStore: Sendable {
         core.readers.stop()
         core.browsers.stop()
         core.queue.stop()
-        // The writer first: it may still wait for a checkpoint.
+        // Joins the writer first, because the writer may still wait for a checkpoint.
         started[0].join()
         core.checkpointer.stop()
         for thread in started.dropFirst() { thread.join() }
@@ -140,7 +141,7 @@ package final class ResponseStore: Sendable {
     // MARK: Storing
 
     /// The shared instance of a certificate chain, for use by responses.
-    /// - Returns: `nil` if there are too many: responses are then stored without it.
+    /// - Returns: `nil` if the chains take too much memory: responses are then stored without this chain.
     package func shared(_ chain: RecordedChain) -> RecordedChain? { core.chains.shared(chain) }
 
     /// Whether a response whose body has not arrived yet will be stored, as far as is known. If so, pass `isPromised` to `put`. If not,
@@ -165,7 +166,7 @@ package final class ResponseStore: Sendable {
     package func greatestBodyLength(of response: StoredResponse) -> UInt64 { core.greatestBodyLength(of: response) }
 
     /// Starts storing a response whose body has not arrived yet.
-    /// - Returns: `nil` if the writer is too slow, the disk is full or the body too long: it is not stored then.
+    /// - Returns: `nil` if the response cannot be stored: the writer is too slow, the disk is full, or the body is too long.
     package func beginPending(_ plan: PendingPlan) -> PendingResponse? {
         let isForDisk = core.memory.hasDisk && !plan.response.facts.isMemoryOnly
         // Memory alone does not keep partial responses.
@@ -180,7 +181,7 @@ package final class ResponseStore: Sendable {
             since: plan.since ?? moment(of: plan.response.key))
         if plan.part != nil { for other in pendingResponses(of: plan.response.key) { other.noteOverlap(by: plan) } }
         core.pendingResponses.add(pending)
-        // A purge or invalidation from here on finds it among the pending responses.
+        // From here on, a purge or invalidation finds the response among the pending ones.
         let isPurged = core.purges.left(of: plan.response, since: pending.since.purge) !== plan.response
         if isPurged || core.memory.wasInvalidated(hash, since: pending.since) { pending.stopKeeping() }
         core.counters.pendingResponses.wrappingAdd(1, ordering: .relaxed)
@@ -198,14 +199,14 @@ package final class ResponseStore: Sendable {
     /// The current epoch of a key. Call it before sending a request, and pass it when storing the response.
     package func moment(of key: [UInt8]) -> StoreEpoch { core.memory.moment(core.memory.hasher.hash(key)) }
 
-    /// Whether the key may have been purged or invalidated since then: the response is not stored in that case.
+    /// Whether the key may have been purged or invalidated since this epoch. If so, the response is not stored.
     package func isInvalidated(_ key: [UInt8], since moment: StoreEpoch) -> Bool {
         core.memory.wasInvalidated(core.memory.hasher.hash(key), since: moment)
             || core.purges.mayCover(key: key, since: moment.purge)
     }
 
     /// Replaces a complete or partial response with its freshened version (RFC 9111 §4.3.4).
-    /// - Parameter since: `moment` when the request was sent that the 304 answers; `nil` means now.
+    /// - Parameter since: `moment` when the request was sent that received the 304; `nil` means now.
     package func freshen(_ old: StoredResponse, as new: StoredResponse, since: StoreEpoch? = nil) {
         let hash = core.memory.hasher.hash(new.key)
         let since = since ?? core.memory.moment(hash)
@@ -234,14 +235,15 @@ package final class ResponseStore: Sendable {
     package func invalidate(_ keys: [[UInt8]]) {
         for key in keys {
             let hash = core.memory.hasher.hash(key)
-            // Counted first: a body that is not yet among the pending responses checks the count when it begins.
+            // The invalidation is counted first: a body that is not yet among the pending responses checks the count when it begins.
             core.memory.countInvalidation(hash)
             let pendingResponses = core.pendingResponses.all(of: hash).filter { $0.plan.response.key == key }
             for pending in pendingResponses { pending.stopKeeping() }
             core.memory.invalidate(key, hash, isBeingWritten: !pendingResponses.isEmpty) {
                 core.queue.add(.invalidate(key: key, hash), urgent: true)
             }
-            // After that: the writer keeps no part of a key with a waiting change.
+            // Removed last: the change that was queued above is now waiting, and while a change waits, the writer keeps no part of its
+            // key.
             core.partials.remove(key: key)
         }
     }

@@ -17,7 +17,7 @@ extension StoreCore {
         guard memory.backingStore != nil else { return try file.connect(.reading) }
         let connection = try file.connect(.browsing)
         guard try Schema.secret(of: connection) == secret else {
-            throw StoreError(.damaged, path: file.path, message: "another file has replaced it")
+            throw StoreError(.damaged, path: file.path, message: "another file has replaced the store file")
         }
         return connection
     }

@@ -75,7 +75,7 @@ final class StoreCore: Sendable {
         let placed = response.placed(body: response.body, row: makeRow())
         let isForDisk = memory.hasDisk && !response.facts.isMemoryOnly
         if isForDisk {
-            // If memory does not call the closure, a newer response is stored.
+            // If memory does not call the closure, a newer response is already stored.
             var refusal: UnstoredReason? = .superseded
             let result = memory.put(placed, hash, since: since) {
                 refusal = queue.offer(.store($0, hash), isPromised: isPromised)
@@ -113,11 +113,11 @@ final class StoreCore: Sendable {
 }
 
 package enum PutOutcome: Sendable {
-    /// The response as stored, with its row; if a newer one is stored instead, the response that was passed.
+    /// The response as stored, with its row. If a newer response is stored instead, this is the response that was passed.
     case accepted(StoredResponse)
-    /// The writer is too slow, or the disk is full: it is not stored.
+    /// The writer is too slow, or the disk is full: the response is not stored.
     case busy
-    /// It was purged or invalidated after its fetch began: it is not stored.
+    /// The response was purged or invalidated after its fetch began: it is not stored.
     case invalidated
 }
 
@@ -133,7 +133,7 @@ final class PendingRegistry: Sendable {
         number.add(1, ordering: .relaxed)
     }
 
-    /// Removes it, if it is present.
+    /// Removes the pending response, if it is present.
     func remove(_ pending: PendingResponse) {
         let hash = pending.keyHash.low
         let wasThere = pendingResponses.withLock { pendingResponses in
@@ -169,12 +169,12 @@ final class BodyHolds: Sendable {
 
     func contains(_ body: Int64) -> Bool { counts.withLock { $0[body] != nil } }
 
-    /// The same body, kept on disk while the reference exists. It must still be there.
+    /// A reference to the body that keeps it on disk as long as the reference exists. The body must still be there.
     func held(_ body: BodyReference) -> BodyReference {
         BodyReference(id: body.id, length: body.length, hold: BodyHold(body, in: self))
     }
 
-    /// The same response, with its body kept on disk while the response exists.
+    /// A copy of the response that keeps the body on disk as long as the copy exists.
     func held(_ response: StoredResponse) -> StoredResponse {
         guard case .onDisk(let body) = response.body else { return response }
         return response.placed(body: .onDisk(held(body)), row: response.row)

@@ -1,6 +1,6 @@
 import SQLiteDatabase
 
-/// Writes the log back into the file on a separate thread, so that commits do not pay for it (p99 25 ms against 2.3).
+/// Writes the log back into the file on a separate thread, so that no commit waits for it: the p99 of a commit is 2.3 ms instead of 25 ms.
 final class Checkpointer: Sendable {
     private struct Contents {
         var isRequested = false
@@ -10,7 +10,7 @@ final class Checkpointer: Sendable {
         var hasFileOpen = false
         /// The number of completed checkpoints.
         var finished = 0
-        /// Set when a checkpoint has ended and the writer has not read it yet: whether it wrote back everything that it saw.
+        /// Whether the last checkpoint wrote back everything that it saw. Set when it ends, and cleared when the writer has read it.
         var news: Bool?
     }
 
@@ -59,7 +59,7 @@ final class Checkpointer: Sendable {
             guard contents.isRequested else { return nil }
             contents.isRequested = false
             contents.isRunning = true
-            // Stays true until this thread calls again, because it may open the file at any time.
+            // Stays `true` until this thread calls this method again, because it may open the file at any time.
             contents.hasFileOpen = true
             return .checkpoint
         } ?? .look

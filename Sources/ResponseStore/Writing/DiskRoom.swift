@@ -2,7 +2,7 @@
 struct DiskRoom {
     /// How many times deleting may fail before the file is emptied.
     static let attemptLimit = 4
-    /// Steps of 4 MiB.
+    /// The number of steps in which the freed pages of the file are released to the disk, 4 MiB in each step.
     static let vacuumSteps = 8
     /// How long the store stays below the size at which the disk was full.
     private static let memoryMilliseconds: Int64 = 600_000

@@ -1,15 +1,15 @@
-/// How many bytes of log the writer's work costs. A body of 1 KiB costs about eight pages of 8 KiB, since each index gets one; a large
-/// body costs its own length.
+/// The number of bytes that the writer's work adds to the log. A body of 1 KiB costs about eight pages of 8 KiB, since each index gets
+/// one; a large body costs its own length.
 struct LogRate {
     /// The rate before the first transaction.
     private var rate = 6.0
 
-    /// For less work than this, the page with the totals is most of the log.
+    /// Transactions with less work are ignored: most of their log is the page with the totals.
     private static let leastWork = 64 << 10
 
     func bytes(for work: Int) -> Int { Int(Double(work) * rate) }
 
-    /// Follows a higher rate at once, and a lower one slowly.
+    /// Adopts a higher rate at once, and a lower rate slowly.
     mutating func note(_ growth: Int, for work: Int) {
         guard work >= LogRate.leastWork else { return }
         let latest = Double(growth) / Double(work)

@@ -3,8 +3,9 @@ import HTTPCaching
 /// How partial bodies are joined in the file: extents of one representation, with one strong entity tag (RFC 9111 §3.3, §3.4). Once
 /// nothing is missing, the response is like any other.
 extension StoreWriter {
-    /// Joins the bytes in a pending response's chunks, from `base` of its representation on, with the stored extents of the same
-    /// representation, or stores them as its first extent.
+    /// Joins the bytes in a pending response's chunks with the stored extents of the same representation, or stores them as its first
+    /// extent.
+    /// - Parameter base: where in the representation the bytes begin.
     /// - Returns: the response, if it is now complete.
     func join(_ id: StoredRowID, base: UInt64, length: UInt64) throws(StoreError) -> StoredResponse? {
         guard let tables, let own = try tables.parts(ofRow: id), length > 0, own.bodyLength > 0,
@@ -39,7 +40,7 @@ extension StoreWriter {
         guard let replaced = extents.insert(extent) else {
             let none = try discardJoined(id)
             guard target.id != id, isNewer else { return none }
-            // Its bytes are already stored; the response only confirms that they are still valid.
+            // The bytes of this extent are already stored; the response only confirms that they are still valid.
             takeOver(own, into: &target)
             return try settle(target, extents)
         }
@@ -56,13 +57,14 @@ extension StoreWriter {
         return try settle(target, extents)
     }
 
-    /// The newer head applies to the whole response.
+    /// Uses the newer head, which applies to the whole response.
     private func takeOver(_ newer: ResponseRow, into target: inout ResponseRow) {
         dropChain(of: &target, unlessAlso: newer.chain)
         (target.facts, target.head) = (newer.facts, newer.head)
     }
 
-    /// A response that was received under two certificate chains is stored with neither.
+    /// Removes the recorded chain if the other part was received under a different chain: a response received under two chains is stored
+    /// with neither.
     private func dropChain(of target: inout ResponseRow, unlessAlso chain: Int64) {
         if target.chain == chain { return }
         tables?.chains.release(target.chain)
@@ -99,7 +101,7 @@ extension StoreWriter {
         return nil
     }
 
-    /// A newer response is stored instead.
+    /// Deletes a joined response, because a newer one is stored instead.
     private func deleteJoined(_ row: WritingTables.RowSummary) throws(StoreError) {
         var row = row
         row.state = .partial
@@ -120,7 +122,8 @@ extension StoreWriter {
         return nil
     }
 
-    /// Deletes an extent whose bytes another extent has. A hold on the response does not keep it, since the other extent is read.
+    /// Deletes an extent whose bytes another extent has. A hold on the response does not keep this extent, because readers use the other
+    /// extent.
     private func drop(_ extent: ExtentRow) throws(StoreError) {
         try tables?.extents.orphan(extent)
         transaction.dropping.append(
@@ -147,7 +150,8 @@ extension StoreWriter {
 
     // MARK: Rows that the previous process left
 
-    /// A pending response with a strong validator is joined with what is stored of the same representation; others are deleted.
+    /// Joins a pending response that has a strong validator with the stored extents of the same representation. Deletes any other
+    /// pending response.
     func tidyUpPending(_ row: WritingTables.RowSummary) throws(StoreError) {
         guard let tables else { return }
         let end = try tables.end(ofBody: row.bodyID)
@@ -156,7 +160,7 @@ extension StoreWriter {
         _ = try join(row.id, base: base, length: length)
     }
 
-    /// Makes a partial response known.
+    /// Adds a partial response to the directory, so that lookups find it.
     func tidyUpPartial(_ row: WritingTables.RowSummary) throws(StoreError) {
         // A pending response handled before may have completed or replaced it.
         guard let tables, let now = try tables.row(row.id), now.state == .partial else { return }

@@ -16,7 +16,7 @@ extension StoreWriter {
     /// - Returns: the log's length in bytes, and by how much the transaction has extended it.
     func measureLog() -> (length: Int, growth: Int) {
         guard let length = tables?.connection.logLength else { return (0, 0) }
-        // A shorter log has been restarted.
+        // If the log is shorter than before, it has been restarted.
         let growth = length >= lastLogLength ? length - lastLogLength : length
         lastLogLength = length
         return (length, growth)

@@ -22,7 +22,7 @@ extension StoreWriter {
         case .displace(let response, let hash):
             transaction.mustHappen.append(operation)
             let variant = core.memory.hasher.variant(ofNominated: response.nominatedFields)
-            // Memory did not know the newer response: it removes this one, and the next lookup reads the disk.
+            // Memory did not know that the disk has a newer response: it removes its response, and the next lookup reads the disk.
             if try !replace(hash, by: response, variant: variant) { transaction.dropped.append((response.row, hash)) }
         case .invalidate(_, let hash):
             transaction.mustHappen.append(operation)
@@ -43,9 +43,9 @@ extension StoreWriter {
             guard let row = try tables.row(id), row.state == .complete || row.state == .partial else { return }
             switch damage {
             case .row: break
-            // If the body has moved since, the data that was read was no longer needed.
+            // If the row has another body by now, the corrupt data is no longer needed.
             case .body(let body): guard row.bodyID == body else { return }
-            // Partial responses have holes, and a former hole may be filled by now.
+            // Partial responses have holes, and the hole that was found may be filled by now.
             case .hole(let place):
                 let extents = try tables.extents.all(ofRow: id)
                 let isHeld = extents?.ranges.contains { $0.contains(place) } ?? false
@@ -70,7 +70,7 @@ extension StoreWriter {
         row.fill(from: response, hash, core.memory.hasher)
         row.chain = try tables.chains.number(of: response.chain)
         guard try replace(hash, by: response, variant: row.variant) else {
-            // Memory did not know the newer response: it removes this one, and the next lookup reads the disk.
+            // Memory did not know that the disk has a newer response: it removes its response, and the next lookup reads the disk.
             transaction.dropped.append((response.row, hash))
             transaction.gone.append(hash)
             transaction.storedCount -= 1
@@ -112,8 +112,7 @@ extension StoreWriter {
     }
 
     private func freshen(_ response: StoredResponse, _ hash: KeyHash) throws(StoreError) {
-        // If the row was deleted or is damaged, only memory has the freshened response. The same if it was purged and is about to be
-        // deleted.
+        // Only memory has the freshened response if the row was deleted or is damaged, or if it was purged and is about to be deleted.
         guard let tables, var row = try tables.parts(ofRow: response.row), row.keyHash == hash,
             row.state == .complete || row.state == .partial, core.purges.active.leave(row)
         else { return }
@@ -145,7 +144,7 @@ extension StoreWriter {
             if row.variant == moved.variant { try delete(row) }
         }
         try putInPlace(moved) { (row) throws(StoreError) in try tables.setVariant(row) }
-        // If the reading of keys is between the row's old and new position, it would see the row at neither.
+        // If the reading of keys has stopped between the row's old and new positions, it would see the row at neither position.
         guard let keyCursor, moved.id < firstRow, !keyCursor.hasPassed(place) else { return }
         place.variant = moved.variant
         if keyCursor.hasPassed(place) { core.memory.noteStoredKey(moved.keyHash) }
@@ -322,15 +321,15 @@ extension StoreWriter {
         transaction.ended.append((pending, response, isPart: true))
     }
 
-    /// Discards a pending response. If it was kept nevertheless, complete or partial, its row is no longer pending and is deleted like
-    /// others.
+    /// Deletes the row of a pending response that is discarded. Does nothing if the row is complete or partial by now: it is then
+    /// deleted like any other row.
     private func discard(_ pending: PendingResponse) throws(StoreError) {
         guard let tables, let row = try tables.row(pending.row), row.state == .pending || row.state == .dropped else { return }
         try discardPending(row)
     }
 
     /// Drops the row of a body that is no longer kept. Its chunks stay for readers. If this process is killed before the readers have
-    /// finished, the next one must not treat the row as a partial response.
+    /// finished, the next process must not treat the row as a partial response.
     func dropAbandoned(_ row: WritingTables.RowSummary) throws(StoreError) {
         let isStoring = core.pendingResponses.all(of: row.keyHash).contains { $0.row == row.id && $0.isStoring }
         if !isStoring { try tables?.drop(row: row.id) }

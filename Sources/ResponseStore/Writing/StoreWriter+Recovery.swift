@@ -11,7 +11,8 @@ extension StoreWriter {
         do {
             core.configuration.report(.movedAside(to: try file.moveAside(), reason: reason))
         } catch {
-            // The name now belongs to another file, or it cannot be renamed: nothing is stored until the path is free or a store again.
+            // Another file has the name now, or the file cannot be renamed. Nothing is stored until the path is free or names a store
+            // again.
             notices.tell(.writeFailed(error.message), kind: .writeFailed)
         }
         beginAgain()
@@ -22,7 +23,7 @@ extension StoreWriter {
         core.readers.suspend()
         core.browsers.suspend()
         core.checkpointer.suspend()
-        // The log of the old file must not be written into a new file, and must not delete its log.
+        // The old file's connection must neither write its log into a new file nor delete the new file's log.
         tables?.connection.leaveLogOnClose()
         tables = nil
     }
@@ -64,7 +65,7 @@ extension StoreWriter {
         }
     }
 
-    /// Without a file nothing is stored. Tries again at intervals to open it.
+    /// Tries again, at intervals, to open a file. Without one, nothing is stored.
     func reopen(now: Int64) {
         guard now - lastReopening >= 10_000 else { return }
         lastReopening = now
@@ -73,7 +74,8 @@ extension StoreWriter {
 
     // MARK: A file that is worked on by hand
 
-    /// Abandons what cannot be written, and reports it to the caller. The mark of a purge that is in effect stays in the file.
+    /// Abandons operations that cannot be written, and reports that to the caller. The mark of a purge that is in effect stays in the
+    /// file.
     func giveUpPurges(_ error: StoreError) {
         // The reserved space is for this case: deleting is most needed on a full disk.
         if error.code == .diskFull, room.reservedSpace.remove() { return }
@@ -126,12 +128,13 @@ extension StoreWriter {
                 try connection.checkpoint(.truncate)
             }
         } catch {
-            // Pages that cannot be released are still reused by the store itself. Damage must not be ignored.
+            // If pages cannot be released, the store itself will still reuse them, so that error is ignored. Damage must not be
+            // ignored.
             if error.code == .damaged { failReading(error) }
         }
     }
 
-    /// Even deleting is not possible: deletes the whole file.
+    /// Deletes the whole file, because not even deleting rows is possible.
     private func emptyFile() {
         closeEverywhere()
         file.removeFiles()

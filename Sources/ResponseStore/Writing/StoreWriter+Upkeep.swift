@@ -85,7 +85,7 @@ extension StoreWriter {
 
     // MARK: Chunks of dropped bodies
 
-    /// Bodies that are held are moved to the end.
+    /// Whether a dropped body can be deleted now. Moves bodies that are held to the end of the queue.
     var mayDeleteChunks: Bool {
         for _ in 0..<dropping.count {
             guard let body = dropping.first else { return false }
@@ -101,7 +101,7 @@ extension StoreWriter {
         while deleteChunkSlice(), !isLogLong, droppingChunks > StoreWriter.droppingLimit {}
     }
 
-    /// 32 MiB.
+    /// The number of chunks: 32 MiB.
     private static let droppingLimit = 256
 
     /// - Returns: whether a slice was deleted.
@@ -125,30 +125,31 @@ extension StoreWriter {
             }
             return true
         } catch {
-            // The transaction was rolled back. In another file there is nothing to delete.
+            // The transaction was rolled back. If the file was replaced, there is nothing to delete.
             if error.code != .damaged { dropping.append(body) }
             fail(error)
             return false
         }
     }
 
-    /// 8 MiB.
+    /// The number of chunks: 8 MiB.
     private static let chunkSlice = 64
 
     // MARK: Rows that the previous process left
 
-    /// Runs before the first lookup, which would otherwise miss partial responses. If the previous process left more than this, the
-    /// rest is cleaned up between batches.
+    /// Runs before the first lookup, which would otherwise miss partial responses. Cleans up a limited number of rows; the rest is
+    /// cleaned up between batches.
     func tidyUpAtOpening() {
         var slices = 0
         // A slice that fails, or a long log, would delay opening: the rest is done later in these cases too.
         while slices < StoreWriter.openingSlices, !hasTidiedUp, !isLogLong, tidyUpSlice() { slices += 1 }
     }
 
-    /// 4,096 rows.
+    /// The number of slices of 64 rows: 4,096 rows in total.
     private static let openingSlices = 64
 
-    /// Pending responses with a strong validator are kept as partial responses; others, and dropped bodies, are deleted.
+    /// Pending responses with a strong validator are kept as partial responses; other pending responses and dropped bodies are
+    /// deleted.
     /// - Returns: whether a slice was committed.
     @discardableResult
     func tidyUpSlice() -> Bool {
@@ -188,7 +189,7 @@ extension StoreWriter {
 
     /// Continues reading the index by key. Rows of this process were noted when they were queued.
     func readKeySlice() {
-        // Not before the partial responses are known: a key that neither notes would count as absent.
+        // The index is read only after the partial responses are known: otherwise, their keys would seem to be absent.
         guard hasTidiedUp, var cursor = keyCursor, let tables else { return }
         do {
             let hasMore = try tables.readKeys(after: &cursor, limit: StoreWriter.keySlice) { hash, row in

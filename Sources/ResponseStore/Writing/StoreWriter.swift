@@ -14,11 +14,11 @@ final class StoreWriter {
     /// Deletions that a failed transaction rolled back: tried again before anything else.
     var mustHappen: [WriterOperation] = []
     var dropping = RingBuffer<DroppedBody>()
-    /// The number of their chunks that are not deleted yet.
+    /// The number of chunks of the bodies in `dropping` that are not deleted yet.
     var droppingChunks = 0
     /// The length of the log after the latest commit.
     var lastLogLength = 0
-    /// Bodies being stored, evictions and purges wait until the log is restarted.
+    /// Whether bodies being stored, evictions and purges wait until the log is restarted.
     var isLogLong = false
     /// When to request the next checkpoint if the last one could not empty a long log.
     var nextCheckpoint: Int64 = 0
@@ -81,7 +81,7 @@ final class StoreWriter {
         var purges: [PurgeScan]
     }
 
-    /// Opens the file, or a new file if it is damaged beyond its header.
+    /// Opens the file. Moves a damaged file of a cache aside, and opens a new one.
     static func openTables(
         _ file: StoreFile, secret: [UInt8], _ chains: ChainDirectory, _ configuration: StoreConfiguration
     ) throws(StoreError) -> Opened {
@@ -164,7 +164,7 @@ final class StoreWriter {
     }
 
     private static let transactionBytes = 4 << 20
-    /// Each may write one page in every index: at most 64 MiB of log.
+    /// Each operation may write one page in every index: at most 64 MiB of log.
     private static let transactionOperations = 2048
 
     // MARK: Transactions
@@ -188,7 +188,7 @@ final class StoreWriter {
         if try tables.writeTotals() {
             notices.tell(.recounted(entries: totals.entries, bytes: totals.bytes), kind: .recounted)
         }
-        // Before the rows become visible: a key is never wrongly absent.
+        // Memory notes the keys before the rows become visible, so that a key is never wrongly absent.
         for hash in transaction.expected { core.memory.expect(hash) }
         do {
             try tables.commitTransaction()
@@ -204,7 +204,7 @@ final class StoreWriter {
         let done = transaction
         transaction = Transaction()
         publishTotals()
-        // Before callers are notified, who may then add more.
+        // The queue is updated before callers are notified, who may then add more.
         core.queue.didWrite(done.work, log: measureLog())
         for hash in done.gone { core.memory.rowIsGone(hash) }
         for (row, hash) in done.dropped { core.memory.drop(row: row, hash) }
@@ -245,12 +245,12 @@ final class StoreWriter {
     }
 
     func forward(_ job: LookUpJob) {
-        // For a deletion that could not be written yet: the file's responses for the key must not be served.
+        // If a deletion for the key could not be written yet, the file's responses for the key must not be served.
         let isUnsettled = mustHappen.contains { $0.keyHash == job.hash }
         if isUnsettled || !core.readers.add(.lookUp(job)) { job.answer(.unavailable) }
     }
 
-    /// Rolls back a failed transaction, and corrects what was noted elsewhere because of it.
+    /// Rolls back a failed transaction, and corrects what memory and the pending responses have noted because of it.
     func fail(_ error: StoreError) {
         tables?.rollBack()
         let failed = transaction
@@ -262,7 +262,7 @@ final class StoreWriter {
         for hash in failed.settled { core.memory.settle(hash) }
         for pending in failed.pendingResponses {
             pending.stopStoring(because: .writeFailed)
-            // Even its row could not be deleted; the next process does that.
+            // Not even its row could be deleted; the next process will delete the row.
             if pending.isDiscarded { end(pending, nil) }
         }
         for job in failed.lookUps { forward(job) }
@@ -287,7 +287,7 @@ final class StoreWriter {
         }
     }
 
-    /// Keeps deletions to try them again; of several that displace the same response, only the last.
+    /// Keeps deletions to try them again; of several operations that displace the same response, keeps only the last.
     private func putOff(_ operation: WriterOperation) {
         if case .displace(let response, let hash) = operation {
             let older = mustHappen.firstIndex {

@@ -44,9 +44,9 @@ struct DroppedBody {
     var body: Int64
     var next = 0
     var count: Int
-    /// Whether it is an extent, which is deleted with its chunks. Its response was deleted, or has another extent for the range.
+    /// Whether this is an extent, which is deleted with its chunks. Its response was deleted, or has another extent for the range.
     var isExtent = false
 
-    /// Whether it, or the response that the extent belongs to, is being delivered.
+    /// Whether the body, or the response that the extent belongs to, is being delivered.
     func isHeld(in holds: BodyHolds) -> Bool { holds.contains(body) || (isExtent && holds.contains(-row)) }
 }

@@ -5,7 +5,8 @@ enum WriterOperation: Sendable {
     case store(StoredResponse, KeyHash)
     case freshen(StoredResponse, KeyHash)
     case remove(StoredResponse, KeyHash)
-    /// Memory alone keeps this response, which has no content here: deletes the response that it replaces.
+    /// Deletes the response on disk that the new response replaces. Only memory keeps the new response, which is passed here
+    /// without its content.
     case displace(by: StoredResponse, KeyHash)
     case invalidate(key: [UInt8], KeyHash)
     case pending(PendingResponse)
@@ -21,7 +22,8 @@ enum WriterOperation: Sendable {
     /// A lookup that must see all operations before it.
     case lookUp(LookUpJob)
 
-    /// The cost of each operation besides its bytes, as a number of bytes that could be written instead.
+    /// The fixed cost of an operation for the writer, in addition to its bytes: the number of bytes that could be written in
+    /// the same time.
     static let fixedWork = 2560
 
     /// The cost for the writer.

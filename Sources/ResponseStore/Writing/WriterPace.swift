@@ -1,6 +1,6 @@
 /// The recent speed of the writer.
 struct WriterPace {
-    /// In bytes of work per millisecond.
+    /// The rate, in bytes of work per millisecond.
     private var rate = 32_000.0
     private var work = 0
     private var milliseconds: Int64 = 0

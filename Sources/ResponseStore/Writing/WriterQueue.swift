@@ -10,10 +10,11 @@ final class WriterQueue: Sendable {
     private struct Contents {
         var operations: [WriterOperation] = []
         var byteCount = 0
-        /// The cost of the operations for the writer, in bytes, and the cost of those that it has taken and not yet written.
+        /// The cost of the queued operations for the writer, in bytes, and the cost of the operations that it has taken and not yet
+        /// written.
         var work = 0
         var workTaken = 0
-        /// When the first of the operations was added.
+        /// When the first of the queued operations was added.
         var since: Int64 = 0
         /// When the latest transaction ended, or when work was added to an empty queue.
         var lastProgress: Int64 = 0
@@ -116,7 +117,7 @@ final class WriterQueue: Sendable {
 
     // MARK: The writer
 
-    /// Waits for work; then, unless a caller waits for it, for more work, so that a transaction is worth its cost.
+    /// Waits for work; then, unless a caller waits for it, for more work, so that fewer transactions are needed.
     func next(waitingAtMost milliseconds: Int) -> Wake {
         let hasWork: Bool? = monitor.wait(atMost: milliseconds) { contents in
             contents.workTaken = 0
@@ -163,10 +164,10 @@ final class WriterQueue: Sendable {
         }
     }
 
-    /// The log was restarted.
+    /// Notes the length of the log after it was restarted.
     func noteLog(length: Int) { monitor.withLock { $0.logLength = length } }
 
-    /// A transaction has ended that did this much of the work.
+    /// Notes that a transaction with this cost has ended.
     /// - Parameter log: the log's length now, and by how much the transaction extended it.
     func didWrite(_ work: Int, log: (length: Int, growth: Int) = (0, 0)) {
         let now = Clock.monotonicMilliseconds()

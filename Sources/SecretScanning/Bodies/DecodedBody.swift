@@ -1,9 +1,9 @@
 import HTTPMessage
 import HTTPSerialization
 
-/// Decodes bodies.
+/// Decodes the content codings of bodies, so that the bodies can be searched.
 package enum DecodedBody {
-    /// The maximum decoded length of a body, in bytes. A longer one is not searched.
+    /// The maximum decoded length of a body, in bytes. A longer body is not searched.
     package static let lengthLimit = 8 << 20
 
     /// - Returns: `nil` if a content coding is unknown or malformed, or if the decoded body exceeds the limit.

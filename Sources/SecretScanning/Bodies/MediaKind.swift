@@ -8,7 +8,7 @@ package enum MediaKind: Equatable, Sendable {
     case form
     /// XML or HTML.
     case xml
-    /// The value is the boundary.
+    /// A multipart body, with its boundary.
     case multipart([UInt8])
     /// Text or bytes of unknown format.
     case text

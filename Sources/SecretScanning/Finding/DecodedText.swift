@@ -3,7 +3,7 @@ import HTTPMessage
 /// A text without its escapes, and the position of each of its bytes in the escaped text.
 struct DecodedText {
     private(set) var octets: [UInt8] = []
-    /// One more than the number of bytes: the last is the end.
+    /// The position of each byte in the escaped text. One more element is the position of the end.
     private var places: [Int] = []
 
     /// - Returns: the position of a range in the escaped text.

@@ -9,7 +9,7 @@ enum EscapedText {
     private static let closingBrackets = ["]", "%5D", "%5d"].map { Array($0.utf8) }
     private static let equals = ["=", "%3D", "%3d"].map { Array($0.utf8) }
 
-    /// Entities of XML (XML 1.0 §4.6) and, for the apostrophe, of HTML. The ampersand comes last, so that nothing is decoded twice.
+    /// Entities of XML (XML 1.0 §4.6) and, for the apostrophe, of HTML. The ampersand comes last, so that no entity is decoded twice.
     static let entities = [
         ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&#39;", "'"), ("&amp;", "&"),
     ]
@@ -19,8 +19,8 @@ enum EscapedText {
         blanks.first { octets.holds($0, at: place) }
     }
 
-    /// Whether the letter or digit before a position ends an escape, such as `\n`, `\u000a` (RFC 8259 §7), `%20` (RFC 3986 §2.1) or
-    /// `%2520`, that represents neither a letter nor a digit.
+    /// Whether an escape ends before a position, and represents a character other than a letter or digit. Examples: `\n`, `\u000a`
+    /// (RFC 8259 §7), `%20` (RFC 3986 §2.1) and `%2520`.
     static func endsEscape(in octets: UnsafeBufferPointer<UInt8>, at place: Int) -> Bool {
         if place >= 2, octets[place - 2] == ASCII.backslash, "bfnrt".utf8.contains(octets[place - 1]) { return true }
         if place >= 6, octets[place - 6] == ASCII.backslash, octets[place - 5] == UInt8(ascii: "u"),
@@ -30,7 +30,7 @@ enum EscapedText {
         }
         guard place >= 3, let value = number(octets[place - 2..<place]) else { return false }
         var start = place - 2
-        // The `%` may itself be escaped.
+        // The `%` may itself be escaped, as `%25`.
         while start >= 2, octets[start - 2] == UInt8(ascii: "2"), octets[start - 1] == UInt8(ascii: "5") { start -= 2 }
         return start > 0 && octets[start - 1] == UInt8(ascii: "%") && !isWord(value)
     }

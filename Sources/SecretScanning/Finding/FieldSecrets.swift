@@ -5,12 +5,12 @@ import HTTPMessage
 enum FieldSecrets {
     enum Part {
         case secrets([FoundSecret])
-        /// Text without special meaning.
+        /// The value has no special meaning, and is searched like other text.
         case text
     }
 
     /// - Parameter evidence: the evidence of the field's name.
-    /// - Returns: ranges in the value, in order.
+    /// - Returns: the secrets as ranges in the value, in order.
     static func part(of line: FieldLine, in fields: Fields, _ evidence: SecretNames.Evidence?) -> Part {
         let value = Array(fields.bytes[line.value.range])
         switch line.known {
@@ -26,7 +26,7 @@ enum FieldSecrets {
         }
     }
 
-    /// The authentication scheme is not replaced (RFC 9110 §11.4).
+    /// The credentials in a value. The authentication scheme before them is not a secret (RFC 9110 §11.4).
     private static func credentials(in value: [UInt8]) -> [FoundSecret] {
         let scheme = value.prefix { $0 != ASCII.space }
         let rest = value[scheme.count...].prefix { $0 == ASCII.space }.endIndex
@@ -40,7 +40,7 @@ enum FieldSecrets {
         ]
     }
 
-    /// `name=value; name=value` (RFC 6265 §4.2.1).
+    /// The secrets in a Cookie value: `name=value; name=value` (RFC 6265 §4.2.1).
     private static func cookies(in value: [UInt8]) -> [FoundSecret] {
         var found: [FoundSecret] = []
         var start = 0
@@ -54,7 +54,7 @@ enum FieldSecrets {
         return found
     }
 
-    /// `name=value; attributes` (RFC 6265 §4.1.1).
+    /// The secrets in a Set-Cookie value: `name=value; attributes` (RFC 6265 §4.1.1).
     private static func setCookie(in value: [UInt8]) -> [FoundSecret] {
         let end = value.firstIndex(of: ASCII.semicolon) ?? value.count
         guard let equals = value[..<end].firstIndex(of: ASCII.equals) else { return [] }

@@ -2,23 +2,23 @@ import HTTPMessage
 
 /// Values that were secrets in this run. They are found even if no name indicates them. They are kept only in memory.
 ///
-/// A value is only remembered if it is unlikely to be anything else. It must have 8 bytes with letters and also digits or
-/// punctuation (6 for passwords), 16 digits, or 20 bytes. A word such as `disabled` or a number such as `1234` is replaced only
-/// where its name indicates a
+/// A value is only remembered if it is unlikely to be anything else. It must have at least 8 bytes (6 for passwords) with letters and
+/// also digits or punctuation, or at least 16 digits, or at least 20 bytes. If the value's name has other meanings too, the value
+/// must have letters and digits. A word such as `disabled` or a number such as `1234` is replaced only where its name indicates a
 /// secret.
 struct KnownSecrets {
     /// The maximum number of values.
     static let limit = 16 << 10
     /// The maximum length of a value, in bytes.
     static let lengthLimit = 4096
-    /// The total length of all forms of all values, in bytes. A value whose forms do not fit is not remembered.
+    /// The maximum total length of all forms of all values, in bytes. A value whose forms do not fit is not remembered.
     static let formsLengthLimit = 128 << 20
 
     private struct Form {
         let octets: [UInt8]
-        /// The secret that this is a form of. `nil` for a part of base64 text: the secret is then the surrounding base64 text.
+        /// The secret that has this form. `nil` for a part of base64 text: the secret is then the surrounding base64 text.
         let value: [UInt8]?
-        /// Whether it is also found within a word.
+        /// Whether this form is also found within a longer word.
         let isLong: Bool
     }
 
@@ -26,8 +26,9 @@ struct KnownSecrets {
     private var forms: [Form] = []
     private var formsLength = 0
     private let formsLengthLimit: Int
-    /// The indices of the forms by their first four bytes; each list is sorted by the forms' bytes. Many secrets have the same beginning,
-    /// such as JSON Web Tokens; few of them are compared with a text. Of equal forms, the one learned first is last.
+    /// The indices of the forms by their first four bytes; each list is sorted by the forms' bytes. Many secrets, such as JSON Web
+    /// Tokens, have the same beginning. The order allows a binary search, so a text is compared with few of them. Of equal forms, the
+    /// one learned first is last.
     private var byStart: [UInt32: [Int32]] = [:]
     /// Whether any form begins with these two bytes.
     private var mayBegin = [Bool](repeating: false, count: 1 << 16)
@@ -87,7 +88,7 @@ struct KnownSecrets {
     static func isDistinctive(_ value: [UInt8], _ evidence: SecretNames.Evidence) -> Bool {
         let letters = value.count(where: ASCII.isAlpha)
         let digits = value.count(where: ASCII.isDigit)
-        // Spaces do not count: sentences contain them.
+        // Spaces are not treated as punctuation: sentences contain them.
         let others = value.count { $0 > 0x20 && !ASCII.isAlpha($0) && !ASCII.isDigit($0) && !"-_.".utf8.contains($0) }
         let isMixed = letters > 0 && (digits > 0 || others > 0)
         switch evidence {
@@ -99,7 +100,7 @@ struct KnownSecrets {
 
     // MARK: Forms
 
-    /// The value, plain and as escaped in URIs, forms, JSON and XML.
+    /// The value in plain text, and as escaped in URIs, forms, JSON and XML.
     private static func escaped(_ value: [UInt8]) -> Set<[UInt8]> {
         var forms: Set<[UInt8]> = [value]
         for isUppercase in [true, false] {
@@ -143,12 +144,13 @@ struct KnownSecrets {
         }
     }
 
-    /// The part of its base64 form that does not depend on the bytes around it, for each of the three possible alignments.
+    /// The part of the value's base64 form that does not depend on the bytes around the value, for each of the three possible
+    /// alignments.
     private static func base64(of value: [UInt8]) -> Set<[UInt8]> {
         var forms: Set<[UInt8]> = []
         for offset in 0..<3 {
             let text = Array(Base64.encode([UInt8](repeating: 0, count: offset) + value).utf8)
-            // Skips characters that contain bits of the preceding bytes, and those of an incomplete group.
+            // Skips characters that contain bits of the preceding bytes, and the characters of an incomplete group.
             let start = [0, 2, 3][offset]
             let end = (offset + value.count) * 8 / 6
             guard end - start >= 8 else { continue }
@@ -167,7 +169,7 @@ struct KnownSecrets {
         return found(in: text, &comparisons)
     }
 
-    /// - Parameter comparisons: is increased by the number of comparisons of a form with the text.
+    /// - Parameter comparisons: increased by the number of comparisons of a form with the text.
     func found(in text: [UInt8], _ comparisons: inout Int) -> [FoundSecret] {
         if values.isEmpty { return [] }
         var found: [FoundSecret] = []
@@ -187,7 +189,8 @@ struct KnownSecrets {
         return found
     }
 
-    /// The longest form at a position of the text. All prefixes of the text sort before it, the longest last.
+    /// The secret with the longest form that begins at a position of the text. All forms that are prefixes of the text sort before
+    /// the text, the longest of them last.
     private func secret(
         in octets: UnsafeBufferPointer<UInt8>, at place: Int, behind last: Int, _ comparisons: inout Int
     ) -> FoundSecret? {
@@ -199,7 +202,8 @@ struct KnownSecrets {
             comparisons += 1
             let common = Self.commonLength(form.octets, rest)
             guard common == form.octets.count else {
-                // A form that is a prefix of the text is no longer than the part that both have in common.
+                // A shorter form can only be a prefix of the text if it is no longer than the part that this form and the text have
+                // in common.
                 rest = UnsafeBufferPointer(rebasing: rest[..<common])
                 index = min(self.place(of: rest, in: numbers, includingEqual: true, &comparisons), index) - 1
                 continue

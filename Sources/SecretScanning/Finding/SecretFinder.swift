@@ -11,7 +11,7 @@ package struct DeclaredSecrets: Equatable, Sendable {
     package var pointers: [JSONPointer] = []
     /// Patterns in the syntax of `LinearPattern`: their matches in URIs, fields and bodies are secrets.
     package var patterns: [String] = []
-    /// Names that would indicate a secret but do not.
+    /// Names that look like names of secrets, but are harmless.
     package var harmless: [String] = []
 
     package init(pointers: [JSONPointer] = []) { self.pointers = pointers }
@@ -50,7 +50,7 @@ package struct SecretFinder: Sendable {
 
     /// The result of searching a text.
     package struct Search {
-        /// In order and without overlaps.
+        /// The secrets, in order and without overlaps.
         package let secrets: [FoundSecret]
         /// The position up to which the declared patterns were searched.
         let end: Int
@@ -58,7 +58,7 @@ package struct SecretFinder: Sendable {
         package let isWhole: Bool
     }
 
-    /// The secrets in a target URI. Any part after its origin that was not searched for the patterns counts as a secret.
+    /// The secrets in a target URI. Any part after its origin that was not searched for the patterns is treated as a secret.
     package func secrets(inURI uri: [UInt8]) -> [FoundSecret] {
         allSecrets(in: uri, restFrom: SplitURI(uri).origin.count) { $0.searchURLs() }
     }
@@ -75,7 +75,7 @@ package struct SecretFinder: Sendable {
         }
     }
 
-    /// The secrets in a field line's value. Any part that was not searched for the patterns counts as a secret.
+    /// The secrets in a field line's value. Any part that was not searched for the patterns is treated as a secret.
     package func secrets(of line: FieldLine, in fields: Fields) -> [FoundSecret] {
         let value = Array(fields.bytes[line.value.range])
         switch FieldSecrets.part(of: line, in: fields, evidence(Array(fields.bytes[line.name.range]), .field)) {
@@ -94,7 +94,7 @@ package struct SecretFinder: Sendable {
     ) -> [FoundSecret] {
         let search = search(text, structure)
         if search.isWhole { return search.secrets }
-        // A secret that crosses the end of the search is counted with the rest.
+        // A secret that crosses the end of the search becomes part of the unsearched rest.
         let beyond = search.secrets.first { $0.range.upperBound > search.end }
         let start = max(min(search.end, beyond?.range.lowerBound ?? search.end), floor)
         let rest = FoundSecret(range: start..<text.count, kind: .opaque, isPlaceholder: false, evidence: .password)
@@ -129,8 +129,8 @@ package struct SecretFinder: Sendable {
 }
 
 extension Array<FoundSecret> {
-    /// Merges two lists. Where secrets overlap, the first list's wins: the structure of a text is better evidence than the form of its
-    /// bytes.
+    /// Merges two lists. Where secrets overlap, the secret of the first list is kept: the structure of a text is better evidence than
+    /// the form of its bytes.
     func merged(with others: [FoundSecret]) -> [FoundSecret] {
         let first = sorted { $0.range.lowerBound < $1.range.lowerBound }.withoutOverlaps
         if others.isEmpty { return first }

@@ -2,8 +2,8 @@ import HTTPMessage
 
 /// Decides which names indicate a secret. Ignores case, `_`, `-`, and digits at the end.
 ///
-/// A name that ends in `token`, `secret`, `password`, `key` or `signature` indicates one. Exceptions are the names below with
-/// other known meanings, such as page tokens and sort keys.
+/// A name that ends in `token`, `secret`, `password`, `key` or `signature` indicates a secret. Exceptions are the names in `harmless`
+/// and `harmlessEndings`, which have other known meanings, such as page tokens and sort keys.
 enum SecretNames {
     /// Where a name is used.
     enum Site: Sendable {
@@ -16,11 +16,11 @@ enum SecretNames {
         case password
         /// Any text is a secret.
         case named
-        /// Only values that look random and have at least this many bytes: these names have other meanings too.
+        /// Only a value that looks random and has at least this many bytes is a secret, because the name has other meanings too.
         case random(Int)
     }
 
-    /// - Parameter name: unescaped.
+    /// - Parameter name: the unescaped name.
     static func evidence(_ name: some Collection<UInt8>, at site: Site) -> Evidence? {
         let name = withoutNumber(normalised(name))
         return name.isEmpty ? nil : evidence(normalised: String(decoding: name, as: UTF8.self), at: site)
@@ -76,20 +76,20 @@ enum SecretNames {
         "phpsessid", "recoverycode", "samlresponse", "secretid", "sessid", "accesskeyid", "awsaccesskeyid", "setcookie",
         "verificationcode", "xauth", "xsrf",
     ]
-    /// In JSON and XML these names have other meanings.
+    /// Names that indicate secrets in queries and forms. In JSON and XML they have other meanings.
     private static let ofURLs: Set<String> = ["hmac", "session", "sid", "sig"]
 
-    /// Endings of names that look like those of secrets but are not.
+    /// Endings of names that look like names of secrets, but are harmless.
     private static let harmlessEndings = [
-        // Pagination.
+        // Tokens for pagination.
         "nexttoken", "pagetoken", "continuationtoken", "paginationtoken", "synctoken", "resumetoken", "cursortoken",
         // Keys for lookup and sorting.
         "sortkey", "sortingkey", "partitionkey", "primarykey", "foreignkey", "rangekey", "hashkey", "rowkey", "objectkey",
         "cachekey", "surrogatekey", "idempotencykey", "translationkey", "messagekey", "issuekey", "projectkey", "startkey",
         "endkey", "groupkey", "indexkey", "uniquekey", "tagkey", "orderkey", "metadatakey", "lookupkey",
-        // Public values.
+        // Keys that are public.
         "publickey", "sitekey", "websocketkey", "hostkey",
-        // Plain words.
+        // Plain words that end in `key`.
         "monkey", "turkey", "donkey", "hockey", "jockey", "whiskey",
         // CORS: whether credentials are sent.
         "allowcredentials", "withcredentials",
@@ -108,7 +108,7 @@ enum SecretNames {
 
     private static let nothing: Set<String> = ["true", "false", "null", "none", "undefined"]
 
-    /// A single word with letters and digits, or a long one.
+    /// Whether the value is a single word that has letters and digits, or letters and at least 20 bytes.
     private static func looksRandom(_ value: some Collection<UInt8>) -> Bool {
         var hasLetter = false
         var hasDigit = false

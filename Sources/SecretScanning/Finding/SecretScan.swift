@@ -4,13 +4,13 @@ import HTTPMessage
 package struct FoundSecret: Equatable {
     package let range: Range<Int>
     package let kind: SecretKind
-    /// Whether it is already a placeholder.
+    /// Whether the secret is already a placeholder.
     package let isPlaceholder: Bool
     /// The unescaped secret; `nil` if it is not escaped.
     package var value: [UInt8]?
-    /// Is added on both sides of the placeholder: the quotes that a JSON number lacks.
+    /// Text added on both sides of the placeholder: the quotes that a JSON number lacks.
     var quote: [UInt8] = []
-    /// How strongly a name indicates it; `nil` if its form does.
+    /// How strongly a name indicates the secret; `nil` if the secret's form indicates it.
     var evidence: SecretNames.Evidence?
 }
 
@@ -22,15 +22,15 @@ extension FoundSecret {
 }
 
 /// Searches any text for secrets: tokens with a known form, and values of names that RFC 6749, RFC 7523, RFC 7636 and AWS define for
-/// secrets. One pass over the bytes, with no guesses from randomness. Names whose meaning depends on the text's structure are left to
-/// `SecretFinder`.
+/// secrets. The search takes one pass over the bytes, and does not guess from randomness. Names whose meaning depends on the text's
+/// structure are left to `SecretFinder`.
 package enum SecretScan {
-    /// The minimum length of such a value, in bytes: shorter ones are words such as `none`.
+    /// The minimum length of a named value or of `Basic` credentials, in bytes: shorter values are words such as `none`.
     static let valueLengthFloor = 8
-    /// The maximum length of a token, in bytes: longer ones are cut, since no header field is longer.
+    /// The maximum length of a token, in bytes. Longer tokens are cut, since no header field is longer.
     package static let tokenLengthLimit = 64 << 10
 
-    /// Members of JSON objects, and fields of forms and queries, whose values are secrets; in any case.
+    /// Members of JSON objects, and fields of forms and queries, whose values are secrets. Names are compared without regard to case.
     static let names: [[UInt8]] = [
         "access_token", "refresh_token", "id_token", "client_secret", "client_assertion", "assertion", "code_verifier",
         "device_code",
@@ -72,7 +72,7 @@ package enum SecretScan {
         names.filter { $0[0] == ASCII.lowercased(UInt8(octet)) }
     }
 
-    // Made once, because each word of a body may be compared with them.
+    // These arrays are made once, because each word of a body may be compared with them.
     private static let webTokenStart = Array("eyJ".utf8)
     private static let awsKeyIDStarts = ["AKIA", "ASIA"].map { Array($0.utf8) }
     private static let fineGrainedStart = Array("github_pat_".utf8)
@@ -108,7 +108,7 @@ package enum SecretScan {
         }
     }
 
-    /// A placeholder without a form: the word and 32 digits.
+    /// The placeholder of an opaque secret: `SecretMark.word` and 32 hexadecimal digits.
     private static func placeholder(in octets: UnsafeBufferPointer<UInt8>, at place: Int) -> FoundSecret? {
         guard octets.holds(SecretMark.word, at: place) else { return nil }
         let end = octets.end(from: place + SecretMark.word.count, limit: 32) { ASCII.hexValue($0) != nil }
@@ -117,7 +117,7 @@ package enum SecretScan {
     }
 
     private static func webToken(in octets: UnsafeBufferPointer<UInt8>, at place: Int) -> FoundSecret? {
-        // The base64 form of `{"`.
+        // `eyJ` is the base64 form of `{"`.
         guard octets.holds(webTokenStart, at: place) else { return nil }
         let header = octets.end(from: place, limit: tokenLengthLimit, while: isBase64URL)
         guard header - place >= 10, octets.holds([0x2E], at: header) else { return nil }
@@ -199,7 +199,7 @@ package enum SecretScan {
 
     // MARK: Values after a word
 
-    /// `Bearer` or `Basic` and a credential (RFC 6750 §2.1, RFC 7617 §2).
+    /// The credential after `Bearer` or `Basic` (RFC 6750 §2.1, RFC 7617 §2).
     private static func scheme(in octets: UnsafeBufferPointer<UInt8>, at place: Int) -> FoundSecret? {
         for (name, isBasic) in schemes where octets.holds(name, ignoringCaseAt: place) {
             guard let blank = EscapedText.blank(in: octets, at: place + name.count) else { return nil }
@@ -239,11 +239,11 @@ package enum SecretScan {
 
     private static func isBase64URL(_ octet: UInt8) -> Bool { ASCII.isWord(octet) || octet == UInt8(ascii: "-") }
     private static func isNoSmallLetter(_ octet: UInt8) -> Bool { !ASCII.isAlpha(octet) || ASCII.isUppercase(octet) }
-    /// RFC 9110 §11.2.
+    /// Whether a byte may be in a token68 (RFC 9110 §11.2).
     static func isToken68(_ octet: UInt8) -> Bool { isBase64URL(octet) || ".~+/=".utf8.contains(octet) }
 }
 
-/// `user:password` in base64.
+/// Credentials in the form `user:password`, in base64.
 enum BasicSecret {
     static func isCredentials(_ text: some Collection<UInt8>) -> Bool {
         Base64.decode(Array(text))?.contains(ASCII.colon) ?? false
@@ -261,7 +261,7 @@ extension UnsafeBufferPointer<UInt8> {
         return true
     }
 
-    /// - Parameter text: in lower case.
+    /// - Parameter text: the text to compare with, in lower case.
     func holds(_ text: [UInt8], ignoringCaseAt place: Int) -> Bool {
         guard count - place >= text.count else { return false }
         for index in text.indices where ASCII.lowercased(self[place + index]) != text[index] { return false }

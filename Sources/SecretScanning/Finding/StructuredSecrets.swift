@@ -6,7 +6,7 @@ struct StructuredSecrets {
     private let evidence: (_ name: [UInt8], _ site: SecretNames.Site) -> SecretNames.Evidence?
     private(set) var found: [FoundSecret] = []
 
-    /// The maximum nesting of texts in texts, such as JSON in a form field. Deeper ones are only searched for tokens.
+    /// The maximum nesting of texts within texts, such as JSON in a form field. Deeper texts are only searched for tokens.
     private static let depthLimit = 4
     private let depth: Int
 
@@ -26,7 +26,7 @@ struct StructuredSecrets {
         let text = value ?? Array(octets[range])
         guard SecretNames.isSecret(text, under: evidence) else { return }
         if let token = SecretScan.token(in: octets, at: range.lowerBound), token.range == range { return found.append(token) }
-        // The scheme, such as `Bearer`, is kept, as in Authorization.
+        // The scheme, such as `Bearer`, is not part of the secret, as in the Authorization field.
         if let scheme = Self.scheme(of: octets[range]) {
             let rest = value.map { Array($0.dropFirst(scheme)) }
             return note(range.lowerBound + scheme..<range.upperBound, evidence, value: rest)
@@ -44,8 +44,8 @@ struct StructuredSecrets {
         schemes.first { value.count > $0.count && value.prefix($0.count).map(ASCII.lowercased) == $0 }?.count
     }
 
-    /// Searches a text contained in this one.
-    /// - Parameter quote: the form of a quote in this text.
+    /// Searches a decoded text that is contained in this text.
+    /// - Parameter quote: the escaped form of a quote in this text.
     private mutating func search(_ text: DecodedText, quote: String) {
         guard depth < Self.depthLimit else { return }
         text.octets.withUnsafeBufferPointer { octets in
@@ -89,7 +89,7 @@ struct StructuredSecrets {
         }
     }
 
-    /// U+FEFF in UTF-8.
+    /// The byte order mark U+FEFF in UTF-8.
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
     /// Searches a text of unknown format: JSON and XML if it looks like them, and URLs.
@@ -176,7 +176,7 @@ struct StructuredSecrets {
         }
     }
 
-    /// - Returns: where to continue: after the value of a secret, otherwise before it.
+    /// - Returns: the position to continue from: after the value if it is a secret, otherwise before the value.
     private mutating func noteValue(from colon: Int, before limit: Int, _ evidence: SecretNames.Evidence) -> Int {
         let start = endOfBlanks(from: colon, before: limit)
         guard start < limit else { return start }
@@ -221,8 +221,8 @@ struct StructuredSecrets {
 
     // MARK: XML
 
-    /// Reads contents of elements and values of attributes, and `value` and `content` next to a `name` that indicates a secret. Also for
-    /// HTML.
+    /// Reads contents of elements and values of attributes. Also reads the attributes `value` and `content` next to a `name` that
+    /// indicates a secret. Also for HTML.
     mutating func searchXML() {
         var place = 0
         while let opening = octets[place...].firstIndex(of: UInt8(ascii: "<")) {
@@ -268,8 +268,8 @@ struct StructuredSecrets {
         return (min(place + 1, octets.count), isEmpty)
     }
 
-    /// - Returns: where to continue: after a CDATA section, since it contains no elements. Otherwise each of many unterminated sections
-    ///   would be read to the end of the text.
+    /// - Returns: the position to continue from. A CDATA section is skipped, since it contains no elements. Otherwise each of many
+    ///   unterminated sections would be read to the end of the text.
     private mutating func noteContent(from start: Int, _ evidence: SecretNames.Evidence) -> Int {
         let opening = Array("<![CDATA[".utf8)
         var content = start

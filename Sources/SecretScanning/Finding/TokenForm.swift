@@ -5,7 +5,7 @@ struct TokenForm: Sendable {
     let prefix: [UInt8]
     /// The minimum number of bytes after the prefix.
     let minimum: Int
-    /// Bytes that it may contain besides letters and digits.
+    /// Bytes that the token may contain besides letters and digits.
     let others: [UInt8]
 
     private init(_ prefix: String, _ minimum: Int, _ others: String = "_-") {
@@ -16,30 +16,30 @@ struct TokenForm: Sendable {
 
     /// The prefixes that the services document, and that GitHub and GitLab search for in pushed commits.
     static let all: [TokenForm] = [
-        // Stripe.
+        // Tokens of Stripe.
         TokenForm("sk_live_", 16, ""), TokenForm("sk_test_", 16, ""), TokenForm("rk_live_", 16, ""),
         TokenForm("rk_test_", 16, ""),
         TokenForm("whsec_", 16, "+/="),
-        // OpenAI, Anthropic, OpenRouter and other language model services.
+        // Tokens of OpenAI, Anthropic, OpenRouter and other language model services.
         TokenForm("sk-proj-", 16), TokenForm("sk-svcacct-", 16), TokenForm("sk-admin-", 16), TokenForm("sk-ant-", 16),
         TokenForm("sk-or-", 16), TokenForm("sk-", 32, ""), TokenForm("gsk_", 32, ""), TokenForm("xai-", 32),
         TokenForm("hf_", 30, ""),
         TokenForm("r8_", 32, ""), TokenForm("pplx-", 32, ""),
-        // GitLab.
+        // Tokens of GitLab.
         TokenForm("glpat-", 16, "_-."), TokenForm("gldt-", 16, "_-."), TokenForm("glrt-", 16, "_-."),
         TokenForm("glptt-", 16, "_-."),
         TokenForm("glcbt-", 16, "_-."), TokenForm("glsoat-", 16, "_-."), TokenForm("glagent-", 16, "_-."),
         TokenForm("glft-", 16, "_-."), TokenForm("gloas-", 16, "_-."),
-        // Google.
+        // Tokens of Google.
         TokenForm("AIza", 35), TokenForm("ya29.", 20, "_-."), TokenForm("GOCSPX-", 20), TokenForm("1//0", 30),
-        // Registries.
+        // Tokens of package and image registries.
         TokenForm("npm_", 36, ""), TokenForm("pypi-", 32), TokenForm("rubygems_", 32, ""), TokenForm("dckr_pat_", 20),
         TokenForm("dckr_oat_", 20), TokenForm("oy2", 43, ""),
-        // Shopify.
+        // Tokens of Shopify.
         TokenForm("shpat_", 24, ""), TokenForm("shpca_", 24, ""), TokenForm("shppa_", 24, ""), TokenForm("shpss_", 24, ""),
-        // HashiCorp.
+        // Tokens of HashiCorp.
         TokenForm("hvs.", 20), TokenForm("hvb.", 20), TokenForm("hvr.", 20),
-        // Others.
+        // Tokens of other services.
         TokenForm("dop_v1_", 32, ""), TokenForm("doo_v1_", 32, ""), TokenForm("SG.", 40, "_-."), TokenForm("xapp-", 20),
         TokenForm("lin_api_", 24, ""), TokenForm("figd_", 24), TokenForm("ATATT3", 40, "_-="), TokenForm("PMAK-", 40),
         TokenForm("sbp_", 32, ""), TokenForm("dapi", 32, ""), TokenForm("glsa_", 24), TokenForm("xkeysib-", 40),
@@ -48,7 +48,7 @@ struct TokenForm: Sendable {
         TokenForm("sq0atp-", 20), TokenForm("sq0csp-", 30), TokenForm("AGE-SECRET-KEY-1", 40, ""),
     ]
 
-    /// By their first byte.
+    /// The forms, by their first byte.
     private static let byFirst: [[TokenForm]] = (0...255).map { first in all.filter { Int($0.prefix[0]) == first } }
 
     /// - Returns: the token or placeholder that begins at this position.
@@ -92,7 +92,7 @@ enum WebhookPath {
         return nil
     }
 
-    /// `T…/B…/…`: the ids of workspace and webhook, and the secret part.
+    /// The secret in a Slack URL: `T…/B…/…`, the ids of workspace and webhook, and the secret part.
     private static func slackPath(in octets: UnsafeBufferPointer<UInt8>, from start: Int) -> FoundSecret? {
         if let ours = placeholder(in: octets, at: start) { return ours }
         guard octets.holds([UInt8(ascii: "T")], at: start) else { return nil }
@@ -103,7 +103,7 @@ enum WebhookPath {
         return FoundSecret(range: start..<end, kind: .opaque, isPlaceholder: false)
     }
 
-    /// `ID/TOKEN`; the id is kept.
+    /// The secret in a Discord URL: the token of `ID/TOKEN`, without the id.
     private static func discordToken(in octets: UnsafeBufferPointer<UInt8>, from start: Int) -> FoundSecret? {
         let id = octets.end(from: start, limit: 24, while: ASCII.isDigit)
         guard id - start >= 16, octets.holds([ASCII.slash], at: id) else { return nil }
@@ -112,7 +112,7 @@ enum WebhookPath {
         return end - id > 40 ? FoundSecret(range: id + 1..<end, kind: .opaque, isPlaceholder: false) : nil
     }
 
-    /// `bot123456:…`.
+    /// The secret in a Telegram URL: `123456:…` after `bot`.
     private static func telegramToken(in octets: UnsafeBufferPointer<UInt8>, from start: Int) -> FoundSecret? {
         if let ours = placeholder(in: octets, at: start) { return ours }
         let id = octets.end(from: start, limit: 16, while: ASCII.isDigit)

@@ -1,21 +1,21 @@
 import HTTPMessage
 
-/// A regular expression whose matching time is bounded by the length of the text, whatever the pattern. It follows all alternatives at
-/// once, byte by byte, without backtracking (T35).
+/// A regular expression whose matching time is bounded by the length of the text, whatever the pattern. It follows all alternatives
+/// at once, byte by byte, without backtracking (T35).
 ///
-/// Supports bytes, `.`, classes `[a-z]` and `[^…]`, `\d \D \w \W \s \S`, groups, `|`, `* + ?` and `{m,n}`, and `^` and `$` for the ends of
-/// the text. Finds the leftmost match and, of those, the longest. There are no captures.
+/// Supports bytes, `.`, classes `[a-z]` and `[^…]`, `\d \D \w \W \s \S`, groups, `|`, `* + ?` and `{m,n}`, and `^` and `$` for the
+/// ends of the text. Finds the leftmost match. If several matches begin there, finds the longest. There are no captures.
 package struct LinearPattern: Sendable {
     /// The maximum number of steps in a pattern.
     static let stepLimit = 512
     /// Replaces matches only in this many bytes from the beginning of a text. Recordings are looked up by the result, so the limit must not
     /// change.
     static let textLimit = 1 << 20
-    /// The maximum number of steps for all replacements in a text; after that the rest stays as it is.
+    /// The maximum number of steps for all replacements in a text. After that, the rest of the text stays unchanged.
     static let workLimit = 64 << 20
 
     private let steps: [Step]
-    /// By byte: whether a match may begin with it. Most of a text is skipped by this check alone.
+    /// For each byte: whether a match may begin with it. Most of a text is skipped by this check alone.
     private let beginnings: [Bool]
 
     /// One step of a compiled pattern.
@@ -73,9 +73,9 @@ package struct LinearPattern: Sendable {
     }
 
     /// The non-empty matches in a whole text.
-    /// - Parameter work: the number of steps allowed; reduced by the number taken.
-    /// - Returns: the matches, and the position up to which the text was searched: its end, or the end of the last match if `work` was not
-    ///   enough.
+    /// - Parameter work: the number of steps allowed; reduced by the number of steps taken.
+    /// - Returns: the matches, and the position up to which the text was searched. That is the end of the text, or the end of the
+    ///   last match if `work` was not enough.
     func ranges(in text: [UInt8], work: inout Int) -> (ranges: [Range<Int>], end: Int) {
         var search = Search(steps, beginnings, work: work)
         let ranges = ranges(in: text, &search)
@@ -99,7 +99,7 @@ package struct LinearPattern: Sendable {
         private let beginnings: [Bool]
         private var current: [(step: Int, start: Int)] = []
         private var next: [(step: Int, start: Int)] = []
-        /// By step: the last round in which it was active.
+        /// For each step: the last round in which it was active.
         private var reached: [Int]
         private var round = 0
         private let roundLimit: Int
@@ -126,7 +126,7 @@ package struct LinearPattern: Sendable {
             var place = start
             while round < roundLimit, work < workLimit {
                 if current.isEmpty, found == nil {
-                    // Each position counts as a round, as if the pattern were tried there.
+                    // Each skipped position takes one round, as if the pattern were tried there.
                     while place < limit, round < roundLimit, !beginnings[Int(text[place])] {
                         place += 1
                         round += 1
@@ -135,7 +135,7 @@ package struct LinearPattern: Sendable {
                 round += 1
                 next.removeAll(keepingCapacity: true)
                 for (step, start) in current { follow(step, start, place, text, &found) }
-                // Until a match is found, a new one may begin here too; earlier beginnings take precedence.
+                // Until a match is found, a match may also begin at this position. A match that begins earlier has precedence.
                 if found == nil { follow(0, place, place, text, &found) }
                 swap(&current, &next)
                 if place >= limit || current.isEmpty && found != nil { return found }
@@ -166,7 +166,7 @@ package struct LinearPattern: Sendable {
             }
         }
 
-        /// Moves on the steps that accept the byte, and drops the others.
+        /// Advances each step that accepts the byte, and drops the others.
         private mutating func advance(over octet: UInt8) {
             var kept = 0
             work += current.count

@@ -19,13 +19,13 @@ struct LinearPatternParser {
         return steps + [.found]
     }
 
-    /// Steps with targets relative to their beginning.
+    /// The steps of all alternatives. The targets of jumps are relative to the first step.
     private mutating func alternatives() throws(SecretScanningError) -> [LinearPattern.Step] {
         var steps = try sequence()
         while next == UInt8(ascii: "|") {
             place += 1
             let other = try sequence()
-            // A or B: after A, jump past B.
+            // For A or B: after A, jump past B.
             steps = try limited(
                 [.either(1, steps.count + 2)] + moved(steps, by: 1) + [.go(steps.count + 2 + other.count)]
                     + moved(other, by: steps.count + 2))
@@ -71,7 +71,7 @@ struct LinearPatternParser {
         [.either(1, steps.count + 1)] + moved(steps, by: 1)
     }
 
-    /// `{m}`, `{m,}` or `{m,n}`, after the opening brace.
+    /// Parses `{m}`, `{m,}` or `{m,n}`, after the opening brace.
     private mutating func counted(_ steps: [LinearPattern.Step]) throws(SecretScanningError) -> [LinearPattern.Step] {
         let least = try number()
         var greatest: Int? = least
@@ -123,7 +123,7 @@ struct LinearPatternParser {
         }
     }
 
-    /// Parses after a backslash.
+    /// Parses an escape, after its backslash.
     private mutating func escaped() throws(SecretScanningError) -> OctetSet {
         guard let octet = next else { throw fault("nothing follows the backslash") }
         place += 1
@@ -145,7 +145,7 @@ struct LinearPatternParser {
         }
     }
 
-    /// Parses after an opening square bracket.
+    /// Parses a class, after its opening square bracket.
     private mutating func set() throws(SecretScanningError) -> OctetSet {
         let isNegated = next == UInt8(ascii: "^")
         if isNegated { place += 1 }

@@ -1,8 +1,8 @@
 import HTTPMessage
 import HTTPSerialization
 
-/// Replaces a secret in a recording: the same secret has the same placeholder under one key. It has the secret's form, so that clients can
-/// parse it.
+/// Makes the text that replaces a secret in a recording. Under one key, the same secret always has the same placeholder. The
+/// placeholder has the secret's form, so that clients can parse it.
 package enum Placeholder {
     package static func make(for secret: [UInt8], _ kind: SecretKind, under key: ProjectKey) -> [UInt8] {
         let code = key.code(of: secret)
@@ -34,7 +34,7 @@ package enum Placeholder {
         }
     }
 
-    /// Keeps only a token's times, since clients read them.
+    /// The payload of a token's placeholder. It keeps only the token's times, since clients read them.
     private static func payload(of token: [UInt8], _ code: [UInt8]) -> [UInt8] {
         let parts = token.split(separator: 0x2E, omittingEmptySubsequences: false)
         var members: [(String, JSONValue)] = []

@@ -1,7 +1,8 @@
 internal import COpenSSL
 import HTTPMessage
 
-/// The key of a project, with which placeholders are computed. Its file is not committed. No description and no error contains it.
+/// The key of a project, with which placeholders are computed. The key's file is not committed. Descriptions and errors never contain
+/// the key.
 package struct ProjectKey: Sendable {
     package static let length = 32
 
@@ -13,7 +14,7 @@ package struct ProjectKey: Sendable {
         self.octets = octets
     }
 
-    /// - Parameter text: the content of its file: 64 hexadecimal digits, optionally followed by a line feed or white space.
+    /// - Parameter text: the content of the key's file: 64 hexadecimal digits, optionally followed by a line feed or white space.
     package init?(text: [UInt8]) {
         let digits = text.prefix { ASCII.hexValue($0) != nil }
         guard text.dropFirst(digits.count).allSatisfy({ ASCII.isBlank($0) || $0 == ASCII.lf || $0 == ASCII.cr }),
@@ -26,10 +27,10 @@ package struct ProjectKey: Sendable {
     package static func make() -> ProjectKey {
         var octets = [UInt8](repeating: 0, count: length)
         precondition(RAND_bytes(&octets, Int32(length)) == 1, "OpenSSL provides no random numbers")
-        return ProjectKey(octets: octets)!  // it has `length` bytes
+        return ProjectKey(octets: octets)!  // the array has `length` bytes
     }
 
-    /// The content of its file.
+    /// The content of the key's file.
     package var text: [UInt8] { Array((Hexadecimal.encode(octets) + "\n").utf8) }
 
     /// HMAC-SHA-256 (RFC 2104) of a secret, in hexadecimal. It is the same in queries, JSON and fields, however the secret is escaped

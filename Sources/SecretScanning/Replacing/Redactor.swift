@@ -3,8 +3,8 @@ import HTTPSerialization
 
 /// Replaces secrets by placeholders before any part of an exchange is written.
 package struct Redactor: Sendable {
-    /// What to do with a body that cannot be searched: longer than 8 MiB, in a coding that cannot be decoded, or one that takes the match
-    /// file's patterns too many steps.
+    /// What to do with a body that cannot be searched. Such a body is longer than 8 MiB, has a coding that cannot be decoded, or
+    /// takes the match file's patterns too many steps.
     package enum Unscanned: String, Sendable, CaseIterable {
         /// The exchange is not recorded.
         case refuse
@@ -14,7 +14,7 @@ package struct Redactor: Sendable {
     private let key: ProjectKey
     private let finder: SecretFinder
     private let pointers: [JSONPointer]
-    /// `nil` refuses JSON and forms and keeps others.
+    /// What to do with a body that cannot be searched; `nil` refuses JSON bodies and forms, and keeps other bodies.
     private let unscanned: Unscanned?
     private var known = KnownSecrets()
     /// Increases whenever further secrets become known.
@@ -76,7 +76,7 @@ package struct Redactor: Sendable {
         case asItWas
         /// The decoded body with placeholders.
         case replaced([UInt8])
-        /// It could not be searched, and must not be kept unsearched.
+        /// The body could not be searched, and must not be kept unsearched.
         case refused
     }
 

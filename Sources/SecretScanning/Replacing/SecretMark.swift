@@ -1,6 +1,7 @@
 import HTTPMessage
 
-/// Marks by which placeholders are recognized: no secret contains the word, and every placeholder does, plain or in base64.
+/// Marks by which placeholders are recognized. Every placeholder contains `word` or `capitals`, plain or in base64, and no
+/// secret does.
 package enum SecretMark {
     /// Precedes the hexadecimal digits of the placeholder's code.
     package static let word = Array("larderSecret".utf8)
@@ -19,8 +20,8 @@ package struct SecretMask: Sendable {
     /// Finds only secrets that Larder recognizes by itself.
     package init() { finders = [.undeclared] }
 
-    /// - Parameter secrets: secrets that these declare are replaced too. A name that one of them declares harmless still indicates a secret
-    ///   here.
+    /// - Parameter secrets: declared secrets, which are replaced too. Their declarations of harmless names are ignored: such a name
+    ///   still indicates a secret here.
     /// - Throws: `malformed` for an invalid pattern, `tooLarge` for too many patterns.
     package init(_ secrets: [DeclaredSecrets]) throws(SecretScanningError) {
         var finders = [SecretFinder.undeclared]

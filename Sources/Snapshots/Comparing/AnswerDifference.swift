@@ -21,7 +21,8 @@ struct AnswerDifference {
         if !fieldNames.isEmpty { aspects.insert(.fields) }
     }
 
-    /// Pairs each field part of one response with the same part of the other. A part that only one of them has is paired with an empty one.
+    /// Pairs each field part of one response with the same part of the other response. If only one response has a part, the part is
+    /// paired with an empty one.
     static func parts(_ old: Recording, _ new: Recording) -> [(old: Fields, new: Fields)] {
         let (before, after) = (old.response?.fieldParts ?? [], new.response?.fieldParts ?? [])
         return (0..<max(before.count, after.count)).map { index in

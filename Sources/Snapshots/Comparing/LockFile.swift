@@ -8,10 +8,10 @@ package struct LockFile: Equatable, Sendable {
     package struct Entry: Hashable, Sendable {
         package let method: String
         package let uri: String
-        /// Counted from 0.
+        /// The position among the responses for one method and URI, counted from 0.
         package let position: Int
         package let status: UInt16
-        /// `nil` if the response has no body.
+        /// The digest of the body; `nil` if the response has no body.
         package let digest: SHA256Digest?
         package let length: UInt64
 
@@ -44,7 +44,7 @@ package struct LockFile: Equatable, Sendable {
         }
     }
 
-    /// Sorted by URI, method and position.
+    /// The entries, sorted by URI, method and position.
     package let entries: [Entry]
 
     private static let firstLine = "larder-lock 1"
@@ -71,8 +71,8 @@ package struct LockFile: Equatable, Sendable {
                         status: response.status.code, digest: response.body?.digest, length: response.body?.length ?? 0)
                 ))
         }
-        // Variants, and requests with different bodies, share a URI and differ only in their keys, which the text omits. So positions count
-        // on across them, in canonical order.
+        // Variants, and requests with different bodies, share a URI and differ only in their keys, which the text omits. So positions
+        // are numbered across all of them, in canonical order.
         var positions: [Place: Int] = [:]
         self.init(
             recordings.filter { newest[$0.key] == $0.generation }.map { _, _, entry in
@@ -87,7 +87,7 @@ package struct LockFile: Equatable, Sendable {
 
     package var text: String { Self.firstLine + "\n" + entries.map { $0.text + "\n" }.joined() }
 
-    /// Why a lock file is malformed, and where, as `LINE:COLUMN: REASON`; columns count bytes.
+    /// Why a lock file is malformed, and where, as `LINE:COLUMN: REASON`. Columns are counted in bytes.
     package struct Fault: Error, Equatable, CustomStringConvertible {
         package let line: Int
         package let column: Int
@@ -101,7 +101,7 @@ package struct LockFile: Equatable, Sendable {
         for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
             if index == 0 {
                 guard line == Self.firstLine else {
-                    throw Fault(line: 1, column: 1, reason: "not a lock: expected `\(Self.firstLine)`")
+                    throw Fault(line: 1, column: 1, reason: "not a lock file: expected `\(Self.firstLine)`")
                 }
             } else if !line.isEmpty {
                 entries.append(try Self.entry(line, number: index + 1))
@@ -163,7 +163,7 @@ package struct LockFile: Equatable, Sendable {
         }
     }
 
-    /// - Parameter isWhole: whether entries that the run did not request count as missing.
+    /// - Parameter isWhole: whether entries that the run did not request are reported as missing.
     package func violations(by other: LockFile, isWhole: Bool = true) -> [Violation] {
         var locked = Dictionary(entries.map { ($0.place, $0) }, uniquingKeysWith: { first, _ in first })
         var violations: [Violation] = []

@@ -1,7 +1,8 @@
 import HTTPMessage
 import ServerTrust
 
-/// Requests that match rules make equal although their responses have different bodies. Replay may serve one response in place of another.
+/// Requests that are equal only because of match rules, and whose responses have different bodies. Replay may serve one response in
+/// place of another.
 package struct MatchWarning: Equatable, Sendable {
     /// The method of the requests, and the URIs of two of them.
     package let method: String
@@ -15,7 +16,7 @@ package struct MatchWarning: Equatable, Sendable {
 }
 
 extension Snapshot {
-    /// Finds requests that only match rules make equal, and whose responses have different bodies.
+    /// Finds requests that are equal only because of match rules, and whose responses have different bodies.
     /// - Parameter limit: the search stops after this many warnings.
     package func matchWarnings(limit: Int = 10) throws(SnapshotError) -> [MatchWarning] {
         guard !manifest.terms.canonicalisers.isEmpty else { return [] }
@@ -28,7 +29,7 @@ extension Snapshot {
             let key = Group(key: recording.identity.key, generation: recording.generation)
             let request = CanonicalRequest(try request(of: recording), matcher).primary
             let answer = Answer(place: place, request: request, body: recording.response?.body?.digest)
-            // Each request counts once: several responses to the same request are a sequence.
+            // Each request is added once: several responses to the same request are a sequence, and need no warning.
             if !groups[key, default: []].contains(where: { $0.request == request }) { groups[key, default: []].append(answer) }
         }
         var warnings: [MatchWarning] = []

@@ -2,8 +2,8 @@ import HTTPMessage
 import SecretScanning
 import ServerTrust
 
-/// Recordings against which new responses are compared. They are looked up as replay does, so canonicalisers, Vary, secrets and sequences
-/// apply here too. Confined to its thread.
+/// Recordings against which new responses are compared. They are looked up as in replay, so canonicalisers, Vary, secrets and
+/// sequences apply here too. Confined to one thread.
 package final class RecordedAnswers {
     private let layers: [SnapshotLayer]
     private var cursors = SequenceCursors()
@@ -30,7 +30,7 @@ package final class RecordedAnswers {
         let found: FoundRecording
         fileprivate let layer: SnapshotLayer
 
-        /// Whether the request has several recorded responses: one of them alone proves no change.
+        /// Whether the request has several recorded responses. A comparison with one of them cannot show that nothing changed.
         var isOfSequence: Bool { found.sequenceLength > 1 }
     }
 
@@ -60,7 +60,7 @@ package final class RecordedAnswers {
         return difference
     }
 
-    /// Fields that describe the content, and so change if it contains placeholders.
+    /// Fields that describe the content. Their values change if the content contains placeholders.
     private static let namesOfContent: Set<String> = [
         "content-length", "etag", "content-digest", "repr-digest", "digest", "content-md5",
     ]

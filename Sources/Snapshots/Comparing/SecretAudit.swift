@@ -4,7 +4,7 @@ import SecretScanning
 /// A place in a snapshot where a secret is stored in clear text.
 package struct SecretPlace: Hashable, Sendable, CustomStringConvertible {
     package let uri: String
-    /// For example `request field authorization` or `response body`.
+    /// The part of the exchange, such as `request field authorization` or `response body`.
     package let part: String
     package let kind: SecretKind
 
@@ -13,7 +13,7 @@ package struct SecretPlace: Hashable, Sendable, CustomStringConvertible {
 
 extension Snapshot {
     /// Searches the whole snapshot for secrets that are not placeholders.
-    /// - Parameter limit: the search stops after this many.
+    /// - Parameter limit: the search stops after this many secrets.
     package func secretPlaces(limit: Int = 100) throws(SnapshotError) -> [SecretPlace] {
         let finder = try onSecretScanning { () throws(SecretScanningError) in try SecretFinder(manifest.terms.secrets) }
         var audit = SecretAudit(finder: finder, limit: limit)
@@ -44,7 +44,7 @@ extension Snapshot {
     }
 }
 
-/// The places found so far. A body that several recordings share is searched once.
+/// The secrets found so far. A body that several recordings share is searched once.
 private struct SecretAudit {
     let finder: SecretFinder
     let limit: Int

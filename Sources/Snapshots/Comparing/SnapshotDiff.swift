@@ -33,7 +33,7 @@ package struct SnapshotDiff: Sendable {
         package let fieldNames: [String]
     }
 
-    /// Sorted by URI, method and position.
+    /// The entries, sorted by URI, method and position.
     package let entries: [Entry]
 
     private struct Place: Hashable {
@@ -67,7 +67,7 @@ package struct SnapshotDiff: Sendable {
 
     private struct Answer {
         let place: Int
-        /// The Merkle leaf of its content form.
+        /// The Merkle leaf of the recording's content form.
         let form: [UInt8]
     }
 
@@ -83,7 +83,7 @@ package struct SnapshotDiff: Sendable {
             let form = MerkleTree.leaf(ContentForm.make(of: recording))
             answers[place] = (recording.generation, Answer(place: number, form: form))
         }
-        // An older generation may have had more responses than the newest.
+        // An older generation may have more responses than the newest. Those extra responses are left out.
         return answers.filter { $0.value.generation == newest[$0.key.key] }.mapValues(\.answer)
     }
 
@@ -101,7 +101,7 @@ extension SnapshotDiff.Entry {
 }
 
 extension SnapshotDiff.Entry {
-    /// `+ GET http://…`, `- …`, `~ …  (body, fields: etag)`.
+    /// The entry as a line: `+ GET http://…`, `- …`, or `~ …  (body, fields: etag)`.
     package var text: String {
         let sign = kind == .added ? "+" : kind == .removed ? "-" : "~"
         let what = aspects.words.map { $0 == "fields" ? "fields: " + fieldNames.joined(separator: " ") : $0 }

@@ -13,11 +13,11 @@ extension SnapshotMaintenance {
         package var redacted = 0
     }
 
-    /// Applies match rules to an existing snapshot and computes its keys again. Nothing else changes, except that values which the rules
-    /// declare as secrets are replaced.
+    /// Applies match rules to an existing snapshot and computes its keys again. Values that the rules declare as secrets are
+    /// replaced; nothing else changes.
     /// - Parameters:
     ///   - key: the project key. Without one, the rules must not declare secrets that the snapshot stores in clear text.
-    ///   - target: the path of the new file; it may be the source.
+    ///   - target: the path of the new file; it may be the path of the source.
     /// - Throws: `holdsSecrets` if there are secrets to replace and no key.
     package static func rematch(
         _ source: Snapshot, by terms: MatchTerms, to target: String, key: ProjectKey?, signing signature: SigningKey? = nil
@@ -32,7 +32,7 @@ extension SnapshotMaintenance {
                 guard let redacted = try recorder.redacted(recording) else { return recording }
                 guard key != nil else {
                     throw .holdsSecrets(
-                        "\(SnapshotRecorder.shown(recording.request.uri)); give --key, so that Larder replaces them")
+                        "\(SnapshotRecorder.shown(recording.request.uri)); give --key, so that Larder replaces the secrets")
                 }
                 result.redacted += 1
                 return redacted
@@ -52,12 +52,13 @@ extension SnapshotMaintenance {
         package var recordings = 0
     }
 
-    /// Replaces bodies in every request and response that has them. Computes lengths, digests and entity tags again. Content codings stay,
-    /// so a new body must be in the same coding.
+    /// Replaces bodies in every request and response that has them. Computes lengths, digests and entity tags again. Content codings
+    /// stay, so a new body must be in the same coding.
     /// - Parameters:
     ///   - bodies: the new bodies, by the digests of the old ones.
     ///   - isHarmless: whether suspected secrets in the new bodies are accepted.
-    /// - Throws: `noBody` for a digest that no recording has; `malformed` for a body that is not in its coding; `holdsSecrets`.
+    /// - Throws: `noBody` for a digest that no recording has; `malformed` for a body that is not in its coding; `holdsSecrets` for a
+    ///   new body with suspected secrets.
     package static func edit(
         _ source: Snapshot, _ bodies: [SHA256Digest: [UInt8]], isHarmless: Bool = false, signing signature: SigningKey? = nil
     ) throws(SnapshotError) -> Edited {
@@ -69,13 +70,16 @@ extension SnapshotMaintenance {
             func change(_ recording: Recording) throws(SnapshotError) -> Recording {
                 var changed = recording
                 var isChanged = false
-                func edited(_ body: RecordedBody?, _ fields: inout Fields) throws(SnapshotError) -> RecordedBody? {
+                func edited(_ body: RecordedBody?, _ fields: inout Fields, _ trailers: inout Fields) throws(SnapshotError)
+                    -> RecordedBody?
+                {
                     guard let body, let octets = bodies[body.digest] else { return body }
                     found.insert(body.digest)
                     guard let text = DecodedBody.decoded(octets, describedBy: fields, lengthLimit: SnapshotLimits.bodyLength)
                     else {
                         throw .malformed(
-                            "the new body of \(SnapshotRecorder.shown(recording.request.uri)) does not have its Content-Encoding")
+                            "the new body of \(SnapshotRecorder.shown(recording.request.uri)) is not encoded as its Content-Encoding field says"
+                        )
                     }
                     let search = finder.search(inBody: text, MediaKind(of: fields))
                     if !isHarmless, !search.isWhole || search.secrets.contains(where: { !$0.isPlaceholder }) {
@@ -83,11 +87,14 @@ extension SnapshotMaintenance {
                     }
                     isChanged = true
                     Redactor.describe(octets, in: &fields, keepingCoding: true)
+                    Redactor.describe(octets, in: &trailers, keepingCoding: true)
                     return try writer.body(octets)
                 }
-                changed.request.body = try edited(recording.request.body, &changed.request.fields)
+                // The trailers of requests are not recorded.
+                var none = Fields()
+                changed.request.body = try edited(recording.request.body, &changed.request.fields, &none)
                 if var response = recording.response {
-                    response.body = try edited(recording.response?.body, &response.fields)
+                    response.body = try edited(recording.response?.body, &response.fields, &response.trailers)
                     changed.response = response
                 }
                 if isChanged { result.recordings += 1 }

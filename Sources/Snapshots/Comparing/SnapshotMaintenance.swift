@@ -1,10 +1,12 @@
 import HTTPMessage
 import ServerTrust
 
-/// Makes snapshots from existing ones. Each is written to a separate file, which gets its name when it is finished.
+/// Makes snapshots from existing ones. Each new snapshot is written to a separate file, which gets its final name when it is
+/// complete.
 package enum SnapshotMaintenance {
-    /// Merges several snapshots into one. Later sources become later generations, so where several have a recording, replay uses the last.
-    /// - Parameter sources: paths; the merged snapshot takes the match terms of the first.
+    /// Merges several snapshots into one. Later sources become later generations, so if several sources have a recording of a
+    /// request, replay uses the last one.
+    /// - Parameter sources: the paths of the sources. The merged snapshot takes the match terms of the first source.
     package static func merge(
         _ sources: [String], to path: String, tool: String, now: Timestamp, signing key: SigningKey? = nil
     ) throws(SnapshotError) -> SnapshotRoots {
@@ -28,7 +30,7 @@ package enum SnapshotMaintenance {
         }
     }
 
-    /// Removes recordings that a later generation replaces, and bodies that no recording uses. The root `content` stays.
+    /// Removes recordings that a later generation replaces, and bodies that no recording uses. The root `content` does not change.
     /// - Returns: the number of recordings removed.
     package static func collect(_ path: String, signing key: SigningKey? = nil) throws(SnapshotError) -> Int {
         let source = try Snapshot(path: path)
@@ -42,7 +44,7 @@ package enum SnapshotMaintenance {
         return try keep(of: source, at: path, signing: key) { newest[found[$0].key] == found[$0].generation }
     }
 
-    /// Removes the recordings whose places `isKept` rejects, such as those that a run did not request.
+    /// Removes the recordings for which `isKept` returns `false`, such as those that a run did not request.
     /// - Returns: the number of recordings removed.
     package static func keep(
         of source: Snapshot, at path: String, signing key: SigningKey? = nil, _ isKept: (Int) -> Bool

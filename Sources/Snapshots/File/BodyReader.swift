@@ -2,7 +2,7 @@ import HTTPSerialization
 import SQLiteDatabase
 import ServerTrust
 
-/// Reads a body in pieces and verifies each before returning it. Confined to its snapshot's thread.
+/// Reads a body in pieces and verifies each piece before returning it. Confined to its snapshot's thread.
 package final class BodyReader {
     package let body: RecordedBody
     private let tables: SnapshotTables
@@ -21,7 +21,8 @@ package final class BodyReader {
         pieces = row.pieces
     }
 
-    /// Moves to the piece that contains an offset, for a range. `next` then also returns the bytes before the offset in that piece.
+    /// Moves to the piece that contains an offset, for a range. The next call of `next` then also returns the bytes before the offset
+    /// in that piece.
     /// - Returns: the offset at which that piece begins.
     package func seek(to offset: UInt64) -> UInt64 {
         number = Int(min(offset, body.length) / UInt64(SnapshotLimits.chunkLength))

@@ -10,7 +10,7 @@ package final class BodyWriter {
     private var whole = DigestHasher(.sha256)
     /// The digests of the chunks so far.
     private var pieces: [UInt8] = []
-    /// The id of its chunks in the file; `nil` until the first is written.
+    /// The id of the body's chunks in the file; `nil` until the first chunk is written.
     private var id: Int64?
     private(set) var length: UInt64 = 0
     private var isOver = false
@@ -20,14 +20,16 @@ package final class BodyWriter {
     deinit { if !isOver { writer.dropLater(bodyID: id) } }
 
     /// Appends the next bytes.
-    /// - Throws: `tooLarge` past `SnapshotLimits.bodyLength`. The bytes so far stay until `finish` or the end of this object.
+    /// - Throws: `tooLarge` past `SnapshotLimits.bodyLength`. The bytes appended so far are kept until `finish` or the end of this
+    ///   object.
     package func append(_ octets: Span<UInt8>) throws(SnapshotError) {
         precondition(!isOver, "a body that has ended goes on")
         guard length + UInt64(octets.count) <= SnapshotLimits.bodyLength else { throw .tooLarge("a body") }
         length += UInt64(octets.count)
         var place = 0
         while place < octets.count {
-            // A full chunk waits for the next byte: a body of only one chunk is not written if the file already has it.
+            // A full chunk is written only when the next byte arrives: a body of only one chunk is not written if the file already
+            // has it.
             if rest.count == SnapshotLimits.chunkLength { try writeChunk() }
             let end = min(octets.count, place + SnapshotLimits.chunkLength - rest.count)
             rest.append(octets.extracting(place..<end))
@@ -45,7 +47,7 @@ package final class BodyWriter {
         }
         if length <= UInt64(SnapshotLimits.chunkLength), id == nil {
             whole.update(rest.span)
-            let digest = SHA256Digest(whole.finish().octets)!  // 32 bytes
+            let digest = SHA256Digest(whole.finish().octets)!  // a SHA-256 digest has 32 bytes
             if try !writer.holdsBody(digest, length: length) {
                 try writer.insertBody(nil, digest: digest, length: length, pieces: digest.octets, only: rest)
             }
@@ -53,7 +55,7 @@ package final class BodyWriter {
             return RecordedBody(digest: digest, length: length, pieces: digest, isKept: true)
         }
         if !rest.isEmpty { try writeChunk() }
-        let digest = SHA256Digest(whole.finish().octets)!  // 32 bytes
+        let digest = SHA256Digest(whole.finish().octets)!  // a SHA-256 digest has 32 bytes
         let body = RecordedBody(digest: digest, length: length, pieces: ChunkDigests.combined(pieces), isKept: true)
         if try writer.holdsBody(digest, length: length) {
             writer.dropLater(bodyID: id)

@@ -1,7 +1,7 @@
 import SQLiteDatabase
 import ServerTrust
 
-/// A Merkle tree as stored in a file. No page of it is used before it is verified against the root.
+/// A Merkle tree as stored in a file. Each page is verified against the root before it is used.
 struct CheckedTree {
     /// The maximum number of verified pages kept in memory, 8 KiB each.
     private static let pageLimit = 1024
@@ -23,7 +23,7 @@ struct CheckedTree {
         }
     }
 
-    /// - Throws: `damaged` unless the digest is that of the leaf at this place.
+    /// - Throws: `damaged` if the tree has a different digest for the leaf at this place.
     mutating func check(_ leaf: [UInt8], at place: Int, _ tables: SnapshotTables) throws(SnapshotError) {
         let page = try page(Place(level: 0, number: place / MerkleTree.fanOut), tables)
         let start = place % MerkleTree.fanOut * 32

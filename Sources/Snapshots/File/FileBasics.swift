@@ -41,7 +41,7 @@ enum FileBasics {
         try synchronise(folder(of: name), flags: O_RDONLY | O_DIRECTORY)
     }
 
-    /// The path of the file's folder; `.` for a bare name.
+    /// The path of the file's folder; `.` for a path without a slash.
     static func folder(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])

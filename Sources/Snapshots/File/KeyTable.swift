@@ -1,7 +1,8 @@
 import HTTPSerialization
 import SQLiteDatabase
 
-/// The primary keys of all recordings in canonical order, in memory. A miss needs no read from the file, and is as certain as the root.
+/// The primary keys of all recordings in canonical order, in memory. A miss needs no read from the file, and is as certain as the
+/// root, which covers the keys.
 struct KeyTable: Sendable {
     private var keys: [PrimaryKey] = []
     private var rows: [Int64] = []
@@ -24,7 +25,7 @@ struct KeyTable: Sendable {
     func rowID(at place: Int) -> Int64 { rows[place] }
     func key(at place: Int) -> PrimaryKey { keys[place] }
 
-    /// The places of the recordings with this key; empty if there are none.
+    /// The places (in canonical order) of the recordings with this key; empty if there are none.
     func places(of key: PrimaryKey) -> Range<Int> {
         let start = firstPlace { !($0 < key) }
         var end = start

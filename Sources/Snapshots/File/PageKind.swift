@@ -2,10 +2,10 @@
 enum PageKind {
     /// The recordings' primary keys, 16 bytes each, in canonical order.
     case keys
-    /// The row ids of the recordings in this file, 8 bytes each, in the same order. No root covers them: a wrong id leads to a row whose
-    /// digest does not match its place.
+    /// The row ids of the recordings in this file, 8 bytes each, in canonical order. No root covers them: a wrong id leads to a row
+    /// whose digest does not match its place.
     case rows
-    /// Method, a space, URI and a line feed for each recording, in the same order. The search for near misses reads them.
+    /// Method, a space, URI and a line feed for each recording, in canonical order. The search for near misses reads them.
     case targets
     /// The digests of one level of the tree under `full`, leaves first.
     case tree(level: Int)

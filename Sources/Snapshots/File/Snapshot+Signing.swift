@@ -1,9 +1,9 @@
 import SQLiteDatabase
 
 extension Snapshot {
-    /// Adds a key's signature of the root `full` to a finished file. The file is replaced atomically; readers that have it open continue
-    /// with the old one.
-    /// - Throws: the errors of opening it. A key that has already signed it is not an error.
+    /// Adds a key's signature of the root `full` to a finished file. The file is replaced atomically; readers that have it open
+    /// continue with the old file.
+    /// - Throws: the errors of opening the file. If the key has already signed the file, nothing changes and nothing is thrown.
     package static func sign(path: String, by key: SigningKey) throws(SnapshotError) {
         let snapshot = try Snapshot(path: path)
         if snapshot.signers.contains(key.verifying) { return }

@@ -3,11 +3,11 @@ import HTTPSerialization
 import SQLiteDatabase
 import ServerTrust
 
-/// A finished snapshot, open for reading. Its content is not trusted. Each row is verified against the root `full` before it is returned,
-/// and each piece of a body against the digest in its recording's row.
+/// A finished snapshot, open for reading. Its content is not trusted. Each row is verified against the root `full` before it is
+/// returned, and each piece of a body against the digest in its recording's row.
 ///
-/// The time to open it depends on the number of recordings (24 bytes are read for each), not on their sizes. Confined to one thread; each
-/// thread opens its own.
+/// The time to open a snapshot depends on the number of recordings (24 bytes are read for each), not on their sizes. A snapshot is
+/// confined to one thread; each thread opens its own.
 package final class Snapshot {
     package let path: String
     package let manifest: Manifest
@@ -19,14 +19,14 @@ package final class Snapshot {
     let keys: KeyTable
     private var tree: CheckedTree
 
-    /// - Parameter keys: at least one of them must have signed; empty if no signature is required.
+    /// - Parameter keys: at least one of these keys must have signed the snapshot; empty if no signature is required.
     /// - Throws: `notASnapshot`, `damaged`, `tooLarge`, `notSigned`, or SQLite's error. An invalid signature by any key is `damaged`.
     package init(path: String, signedBy required: [VerifyingKey] = []) throws(SnapshotError) {
         try SnapshotHeader.check(path: path)
         self.path = path
         let connection = try onDatabase { () throws(DatabaseError) in try Connection(path: path, access: .immutable) }
         guard try onDatabase({ () throws(DatabaseError) in try SnapshotSchema.isOurs(on: connection) }) else {
-            throw .notASnapshot("it has a different schema")
+            throw .notASnapshot("the file has a different schema")
         }
         let tables = SnapshotTables(connection)
         self.tables = tables
@@ -47,7 +47,7 @@ package final class Snapshot {
         var signers: [VerifyingKey] = []
         for (octets, signature) in signatures {
             let key = VerifyingKey(octets: octets)
-            guard key.accepts(signature, of: full) else { throw .damaged("a signature belongs to another file") }
+            guard key.accepts(signature, of: full) else { throw .damaged("a signature is not valid for this file") }
             signers.append(key)
         }
         self.signers = signers
@@ -67,7 +67,7 @@ package final class Snapshot {
         return recording
     }
 
-    /// The bytes of its row, verified.
+    /// The bytes of a recording's row, verified.
     func row(at place: Int) throws(SnapshotError) -> [UInt8] {
         precondition((0..<count).contains(place), "a place behind the last recording")
         let id = keys.rowID(at: place)
@@ -90,7 +90,7 @@ package final class Snapshot {
     // MARK: Bodies
 
     /// Opens the body of a recording.
-    /// - Throws: `damaged` if the file does not have it: check `isKept` before.
+    /// - Throws: `damaged` if the file does not have the body: check `isKept` first.
     package func body(_ body: RecordedBody) throws(SnapshotError) -> BodyReader { try BodyReader(body, tables) }
 
     /// Reads a whole body, up to a limit in bytes.

@@ -2,7 +2,7 @@ import SQLiteDatabase
 
 /// The tables of a snapshot (docs/decisions/0030-snapshot-schema.md). A file with any other schema is not opened.
 enum SnapshotSchema {
-    /// `LSNP`.
+    /// The application id in the SQLite header: `LSNP` in ASCII.
     static let applicationID: UInt32 = 0x4C53_4E50
     static let version: UInt32 = 1
     static let pageLength = 8192
@@ -26,7 +26,7 @@ enum SnapshotSchema {
         }
     }
 
-    /// In the order of the file.
+    /// The entries of the schema, in the order of the file.
     static let entries = [
         Entry(table: "manifest", "CREATE TABLE manifest(id INTEGER PRIMARY KEY, text BLOB NOT NULL)"),
         Entry(table: "recording", "CREATE TABLE recording(id INTEGER PRIMARY KEY, row BLOB NOT NULL)"),

@@ -14,7 +14,7 @@ final class SnapshotTables {
         return statement
     }
 
-    /// One value of the row with an id; `nil` if there is none.
+    /// One value of the row with this id; `nil` if there is no such row.
     private func octets(_ sql: String, _ id: Int64) throws(DatabaseError) -> [UInt8]? {
         let query = try statement(sql)
         query.bind(1, id)
@@ -54,7 +54,7 @@ final class SnapshotTables {
     struct BodyRow {
         let id: Int64
         let length: UInt64
-        /// The concatenated digests of its pieces.
+        /// The concatenated digests of the body's pieces.
         let pieces: [UInt8]
     }
 
@@ -170,12 +170,12 @@ final class SnapshotTables {
         try deletion.run()
     }
 
-    /// Removes all that finishing writes, so that it can be written again.
+    /// Removes everything that finishing writes, so that the file can be finished again.
     func removeSeal() throws(DatabaseError) {
         for table in ["seal", "signature", "page"] { try connection.execute("DELETE FROM \(table)") }
     }
 
-    /// The chunks of a body have consecutive ids: `body << 20 | number`.
+    /// The id of a chunk. The chunks of a body have consecutive ids: `body << 20 | number`.
     static func chunkID(ofBody id: Int64, _ number: Int) -> Int64 { id << 20 | Int64(number) }
 
     private func delete(_ sql: String, _ id: Int64) throws(DatabaseError) {

@@ -14,8 +14,9 @@ package struct SnapshotVerification: Equatable, Sendable {
 }
 
 extension Snapshot {
-    /// Verifies the whole file: every row and body against the roots, every key against its recording, and the database's own consistency.
-    /// - Throws: at the first fault.
+    /// Verifies the whole file: every row and body against the roots, every key against its recording, and the database's own
+    /// consistency.
+    /// - Throws: the error for the first fault.
     package func verify() throws(SnapshotError) -> SnapshotVerification {
         let answer = try onDatabase { [tables] () throws(DatabaseError) in
             let query = try tables.connection.prepare("PRAGMA quick_check(1)")
@@ -29,7 +30,7 @@ extension Snapshot {
             let recording = try walk.take(try row(at: place), key: keys.key(at: place))
             let request = try self.request(of: recording)
             guard matcher.identity(of: request, response: recording.response?.fields, under: nil) == recording.identity else {
-                throw .damaged("a recording is under the key of another request")
+                throw .damaged("a recording is stored under the key of another request")
             }
         }
         guard walk.content.root() == roots.content else { throw .damaged("the recordings do not match the root `content`") }
@@ -57,7 +58,7 @@ extension Snapshot {
     private func verify(_ body: RecordedBody) throws(SnapshotError) -> UInt64 {
         let reader = try self.body(body)
         let isOnePiece = body.length <= UInt64(SnapshotLimits.chunkLength)
-        // The digest of an only piece is the body's digest, and was verified with it.
+        // The digest of the only piece is the body's digest, which the reader has already verified.
         let whole = DigestHasher(.sha256)
         while let piece = try reader.next() {
             if !isOnePiece { whole.update(piece.span) }
@@ -89,7 +90,9 @@ extension Snapshot {
             targetsLength += recording.targetLine.count
             for body in [recording.request.body, recording.response?.body] {
                 guard let body, body.isKept else { continue }
-                guard bodies[body.digest] == nil || bodies[body.digest] == body else { throw .damaged("a body has two lengths") }
+                guard bodies[body.digest] == nil || bodies[body.digest] == body else {
+                    throw .damaged("a body has two different lengths")
+                }
                 bodies[body.digest] = body
             }
             if let chain = recording.chain { chains.insert(chain) }

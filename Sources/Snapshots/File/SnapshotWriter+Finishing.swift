@@ -39,7 +39,8 @@ extension SnapshotWriter {
         return SnapshotRoots(content: sealing.content, full: tree.root)
     }
 
-    /// Writes the log back into the file and removes it. Compacts the file if more than a quarter of its pages are free.
+    /// Writes the log back into the file, removes the log, and renames the file. Compacts the file if more than a quarter of its pages are
+    /// free.
     private func publish() throws(SnapshotError) {
         let partial = Self.partialPath(of: path)
         let connection = tables.connection
@@ -84,7 +85,8 @@ extension SnapshotWriter {
         }
     }
 
-    /// Deletes bodies and chains that no recording uses: of exchanges that were in flight when recording ended, or of removed recordings.
+    /// Deletes bodies and chains that no recording uses. They come from removed recordings, or from exchanges that were in flight
+    /// when recording ended.
     private func deleteUnreferenced(_ bodies: Set<SHA256Digest>, _ chains: Set<SHA256Digest>) throws(SnapshotError) {
         try onDatabase { [tables] () throws(DatabaseError) in
             var last: Int64 = 0
@@ -96,7 +98,7 @@ extension SnapshotWriter {
                     try tables.deleteBody(id)
                 }
             }
-            // Chunks of bodies that were never finished.
+            // Delete the chunks of bodies that were never finished.
             try tables.connection.execute("DELETE FROM chunk WHERE id >> 20 NOT IN (SELECT id FROM body)")
             for digest in try tables.chainDigests() where !(SHA256Digest(digest).map(chains.contains) ?? false) {
                 try tables.deleteChain(digest)
@@ -109,7 +111,7 @@ extension SnapshotWriter {
 /// generation and position.
 private struct CanonicalOrder {
     private struct Entry {
-        /// The first bytes of its row, unique in the file.
+        /// The first bytes of the recording's row, unique in the file.
         let head: [UInt8]
         let id: Int64
         let leaf: [UInt8]

@@ -5,15 +5,15 @@ import ServerTrust
 
 /// A snapshot that is being made: `FILE.partial`, a SQLite file with a write-ahead log, until `finish` turns it into `FILE`.
 ///
-/// Appended data is committed by the next call once half a second has passed, or by `commitIfDue`, which the owner's timer calls. After a
-/// `kill -9`, `resume` finds all data older than a second. Confined to one thread.
+/// Appended data is committed by the first call at least half a second later, or by `commitIfDue`, which the owner's timer calls.
+/// After a `kill -9`, `resume` finds all data older than a second. Confined to one thread.
 package final class SnapshotWriter {
     /// What to do with an existing file.
     package enum Existing: Sendable {
         case refuse
-        /// Keep its recordings; new recordings form a new generation.
+        /// Keep the existing recordings; new recordings form a new generation.
         case append
-        /// Replace it when the new file is finished.
+        /// Replace the existing file when the new file is finished.
         case overwrite
     }
 
@@ -38,12 +38,12 @@ package final class SnapshotWriter {
     package private(set) var commitCount = 0
     /// Bodies that no recording uses: the next transaction deletes their chunks.
     private var dropped: [Int64] = []
-    /// The first write error. Every later call fails with it: SQLite has rolled back the transaction, and would report only that none is
-    /// active.
+    /// The first write error. Every later call throws this error again: SQLite has rolled back the transaction, and would report only
+    /// that none is active.
     private var failure: SnapshotError?
 
     /// - Parameters:
-    ///   - terms: the match terms of a new file; an existing one keeps its own.
+    ///   - terms: the match terms of a new file; an existing file keeps its own terms.
     ///   - now: the time at which this generation begins.
     package convenience init(
         path: String, existing: Existing = .refuse, terms: MatchTerms = MatchTerms(), tool: String, now: Timestamp
@@ -53,7 +53,8 @@ package final class SnapshotWriter {
             path: path, existing: existing, manifest: Manifest(created: now, tool: tool, generations: [first], terms: terms))
     }
 
-    /// - Parameter manifest: the manifest of a new file. An existing file keeps its own and adds the last generation of this one.
+    /// - Parameter manifest: the manifest of a new file. An existing file keeps its own manifest, and gets one more generation with
+    ///   the start time of this manifest's last generation.
     init(path: String, existing: Existing, manifest fresh: Manifest) throws(SnapshotError) {
         let partial = Self.partialPath(of: path)
         guard !FileBasics.exists(partial) else { throw .unfinished(path: partial) }
@@ -62,7 +63,7 @@ package final class SnapshotWriter {
         let isAppended = isThere && existing == .append
         var manifest = fresh
         if isAppended {
-            // The existing file is not trusted: it is verified like any other before it is copied and appended to.
+            // The existing file is not trusted: it is verified like any snapshot before it is copied and appended to.
             manifest = try Snapshot(path: path).manifest
             let last = manifest.generations.last?.number ?? 0
             manifest.generations.append(
@@ -203,7 +204,7 @@ package final class SnapshotWriter {
         return octets
     }
 
-    /// The request of a recording, to be matched.
+    /// The request of a recording, in the form that match rules read.
     func request(of recording: Recording) throws(SnapshotError) -> RequestToMatch {
         var body = RequestToMatch.Body.none
         if let recorded = recording.request.body {

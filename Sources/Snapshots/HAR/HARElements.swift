@@ -1,9 +1,10 @@
 import HTTPMessage
 
-/// Splits a HAR stream into its entries, so that only one is in memory at a time. It knows only JSON's strings and brackets; the parser of
-/// an entry validates the rest.
+/// Splits a HAR stream into its entries, so that only one is in memory at a time. It tracks only JSON's strings and brackets; the
+/// parser of an entry validates the rest.
 struct HARElements {
-    /// The maximum length of one entry, in bytes: twice the base64 form of the longest body that is searched for secrets, and heads.
+    /// The maximum length of one entry, in bytes. An entry may have two bodies of the longest length that is searched for secrets, in
+    /// base64, and heads.
     static let elementLimit = 48 << 20
     /// The maximum nesting depth.
     static let depthLimit = 512
@@ -11,10 +12,10 @@ struct HARElements {
     private var depth = 0
     private var isInString = false
     private var isEscaped = false
-    /// The last string outside the entries, and the last string that a colon followed.
+    /// The last string outside the entries, and the last string that was followed by a colon.
     private var string: [UInt8] = []
     private var name: [UInt8] = []
-    /// The depth of the array of entries; `nil` before and after it.
+    /// The depth of the array of entries; `nil` before and after that array.
     private var entriesDepth: Int?
     private var isInLog = false
     private(set) var hasEntries = false
@@ -28,7 +29,7 @@ struct HARElements {
             let octet = octets[index]
             let isInEntry = entriesDepth.map { depth > $0 } ?? false
             if isInEntry || entriesDepth == depth && octet == UInt8(ascii: "{") {
-                guard element.count < Self.elementLimit else { throw .tooLarge("an entry") }
+                guard element.count < Self.elementLimit else { throw .tooLarge("an entry of the HAR file") }
                 element.append(octet)
             }
             if isInString {

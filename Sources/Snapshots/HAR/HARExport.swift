@@ -15,7 +15,7 @@ package struct HARExport {
         self.tool = tool
     }
 
-    /// - Parameter isTaken: selects the recordings to write; by default all of them, whatever their generation.
+    /// - Parameter isTaken: selects the recordings to write; by default all of them, in all generations.
     /// - Returns: the number of recordings written.
     package func write(taking isTaken: (Recording) -> Bool = { _ in true }, to sink: Sink) throws(SnapshotError) -> Int {
         let creator: JSONValue = ["name": .string(tool.name), "version": .string(tool.version)]
@@ -110,7 +110,7 @@ package struct HARExport {
                 continue
             }
             var decoded: [UInt8] = []
-            // A truncated coding is written up to where it ends: the recording is truncated there too.
+            // If the encoded content is truncated, write the part that can be decoded: the recording is truncated there too.
             try? decoder.decode(piece.span) { decoded.append($0) }
             try sink(encoder.next(decoded))
         }
@@ -166,7 +166,7 @@ package struct HARExport {
         return pair(name, text.dropFirst(name.count + 1))
     }
 
-    /// In milliseconds; -1 for phases that did not happen (HAR 1.2, "timings"). `connect` includes TLS.
+    /// The durations in milliseconds; -1 for phases that did not happen (HAR 1.2, "timings"). `connect` includes TLS.
     private static func timings(_ times: RecordedTimes) -> JSONValue {
         func optional(_ phase: RecordedTimes.Phase) -> JSONValue { times[phase].map { number(Double($0) / 1000) } ?? -1 }
         func required(_ phase: RecordedTimes.Phase) -> JSONValue { number(Double(times[phase] ?? 0) / 1000) }

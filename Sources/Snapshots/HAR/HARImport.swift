@@ -7,14 +7,14 @@ import ServerTrust
 package struct HARImportReport: Equatable, Sendable {
     /// An entry with a remark.
     package struct Entry: Equatable, Sendable {
-        /// Counted from 0, in the order of the file.
+        /// The entry's index, counted from 0, in the order of the file.
         package let index: Int
         package let reason: String
     }
 
     package internal(set) var recorded = 0
     package internal(set) var leftOut: [Entry] = []
-    /// Entries that were recorded with bytes that may differ from the original's.
+    /// Entries that were recorded with bytes that may differ from the original bytes.
     package internal(set) var changed: [Entry] = []
 }
 
@@ -51,7 +51,9 @@ package final class HARImport {
             return "not a HAR entry with a request and a response"
         }
         if entry["_webSocketMessages"] != nil { return "WebSocket messages cannot be recorded" }
-        guard let status = response["status"]?.int, (200...599).contains(status) else { return "there is no response (status 0)" }
+        guard let status = response["status"]?.int, (200...599).contains(status) else {
+            return "there is no final response with a status from 200 to 599"
+        }
         if status == 304 { return "the status is 304: the complete response was in the browser's cache" }
         guard let uri = Self.uri(request["url"]?.string ?? "") else { return "the URL is neither http nor https" }
         guard let method = request["method"]?.string, !method.isEmpty, method.utf8.allSatisfy(ASCII.isTokenCharacter) else {
@@ -98,7 +100,7 @@ package final class HARImport {
             guard let name = line["name"]?.string, let value = line["value"]?.string, FieldName(name) != nil,
                 fields.count < SnapshotLimits.fieldLines
             else { continue }
-            // HAR joins several lines of one name into one value, with line feeds.
+            // If several lines have one name, HAR joins their values into one value, with line feeds.
             for part in value.split(separator: "\n", omittingEmptySubsequences: false) {
                 fields.append(name: name, value: String(decoding: part.utf8.filter(ASCII.isFieldValueCharacter), as: UTF8.self))
             }
@@ -114,7 +116,7 @@ package final class HARImport {
         return fields
     }
 
-    /// Bytes, with a remark if they may differ from the original's.
+    /// The bytes of a body, with a remark if they may differ from the original bytes.
     private typealias Body = (octets: [UInt8], change: String?)
 
     /// - Returns: empty bytes if the request has no body; `nil` if its body is not available.
@@ -132,7 +134,7 @@ package final class HARImport {
     }
 
     /// The content as a browser stores it: without content codings.
-    /// - Returns: `nil` if there was content but the file does not have it.
+    /// - Returns: `nil` if there was content but the file does not have the content.
     private static func content(_ response: JSONValue, _ fields: Fields) -> Body? {
         guard let content = response["content"], let text = content["text"]?.string else {
             let size = response["content"]?["size"]?.int ?? response["bodySize"]?.int ?? 0
@@ -160,7 +162,7 @@ package final class HARImport {
         if hadLength { fields.append(name: "Content-Length", value: "\(content.count)") }
     }
 
-    /// HAR counts in milliseconds, and includes TLS in `connect`.
+    /// HAR times are in milliseconds, and `connect` includes TLS.
     private static func times(_ entry: JSONValue) -> RecordedTimes {
         func microseconds(_ name: String) -> Int64? {
             guard let value = entry["timings"]?[name]?.double, value >= 0, value < 1e9 else { return nil }

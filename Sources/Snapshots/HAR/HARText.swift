@@ -1,18 +1,17 @@
 import HTTPMessage
 import HTTPSerialization
 
-/// The original bytes of a text in a HAR file. HAR stores all text as Unicode, whatever its original charset. That is the charset that the
-/// content type names; if it names none, it is UTF-8 or Latin-1. mitmproxy uses Latin-1 for binary data that it treats as
-/// text. If these
-/// disagree, the length decides.
+/// The original bytes of a text in a HAR file. HAR stores all text as Unicode, whatever its original charset. The content type may
+/// name the original charset. If it does not, the charset is UTF-8 or Latin-1; mitmproxy uses Latin-1 for binary data that it treats
+/// as text. If several charsets are possible, the length decides.
 struct HARText {
     let octets: [UInt8]
-    /// Why the bytes may differ from the original, for users; `nil` if there is no sign of it.
+    /// Why the bytes may differ from the original bytes, for users; `nil` if nothing indicates a difference.
     let change: String?
 
     /// - Parameters:
-    ///   - contentType: the message's Content-Type; empty if it has none.
-    ///   - length: the number of original bytes according to the file; `nil` if it gives none.
+    ///   - contentType: the message's Content-Type; empty if the message has none.
+    ///   - length: the number of original bytes according to the file; `nil` if the file gives no length.
     init(_ text: String, contentType: String, length: Int?) {
         let unicode = Array(text.utf8)
         func isMeant(_ octets: [UInt8]) -> Bool { octets.count == length }
@@ -34,7 +33,7 @@ struct HARText {
             change = isMeant(unicode) ? nil : "\(charset) lacks some characters of the text, so the text is stored as UTF-8"
             return
         }
-        // A server may declare a charset that its bytes do not use; the tool that wrote the file detected the right one.
+        // A server may declare a charset that its bytes do not use. The tool that wrote the file then detected the right charset.
         octets = isMeant(unicode) && !isMeant(named) ? unicode : named
         change = nil
     }

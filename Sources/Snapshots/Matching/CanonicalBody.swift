@@ -3,9 +3,9 @@ import HTTPMessage
 import HTTPSerialization
 import SecretScanning
 
-/// Converts a request body to its canonical form: decoded, and without what the rules ignore.
+/// Converts a request body to its canonical form: decoded, and without the parts that the rules ignore.
 ///
-/// A body that does not parse as its media type stays as it is, and is compared byte by byte.
+/// A body that does not parse as its media type stays unchanged, and is compared byte by byte.
 struct CanonicalBody {
     private(set) var text: [UInt8]
     private let mediaType: MediaKind
@@ -37,7 +37,7 @@ struct CanonicalBody {
     /// Removes ignored values, and replaces declared secrets by the canonical mark. Writes the JSON text again, without white space.
     private mutating func removeValues(_ ignored: [JSONPointer]) {
         guard !ignored.isEmpty || !secretPointers.isEmpty else { return }
-        // A body that is not JSON is compared as it is.
+        // A body that is not JSON is compared unchanged.
         guard var value = try? JSONValue(parsing: text, options: JSONParseOptions(lengthLimit: SnapshotLimits.requestBodyLength))
         else { return }
         for pointer in ignored { _ = value.remove(at: pointer) }

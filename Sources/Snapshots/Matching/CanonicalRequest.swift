@@ -6,22 +6,22 @@ import ServerTrust
 
 /// A request without the parts that do not affect the response, and with a mark in place of each secret.
 ///
-/// Its text is readable and can be compared line by line (docs/snapshot-format.md): method, URI, digest of the body, then the fields that
-/// count.
+/// Its text is readable and can be compared line by line (docs/snapshot-format.md): method, URI, digest of the body, then the fields
+/// that distinguish requests.
 struct CanonicalRequest {
     let method: [UInt8]
     private(set) var uri: [UInt8]
-    /// SHA-256 of the canonical body in hexadecimal, or `-`.
+    /// SHA-256 of the canonical body in hexadecimal, or `-` without a body.
     private(set) var bodyDigest: [UInt8]
-    /// The canonical body; `nil` if there is none or only its digest is known.
+    /// The canonical body; `nil` without a body, and if only the body's digest is known.
     let body: [UInt8]?
     /// The media kind of the body.
     let mediaKind: MediaKind
     /// All fields except ignored ones, with marks for secrets.
     let fields: Fields
-    /// Fields that count regardless of Vary: credentials, and those in `match.fields`.
+    /// Fields that distinguish requests regardless of Vary: credentials, and the fields in `match.fields`.
     let countedFields: [(name: [UInt8], value: [UInt8])]
-    /// The secrets in the parts that count, each with its kind.
+    /// The secrets in the parts that distinguish requests, each with its kind.
     private(set) var secrets: [(octets: [UInt8], found: FoundSecret)]
 
     private let terms: MatchTerms
@@ -49,7 +49,7 @@ struct CanonicalRequest {
             if ignored.contains(text) { continue }
             let value = Array(request.fields.bytes[line.value.range])
             let found = matcher.finder.secrets(of: line, in: request.fields)
-            // Secrets in fields that do not distinguish requests do not distinguish them either.
+            // A secret distinguishes requests only if its field does.
             let canonical =
                 counted.contains(text) ? marked(value, found) : value.replacing(found) { _, _ in SecretMark.canonical }
             kept.append(name: name.span, value: canonical.span)
@@ -82,7 +82,7 @@ struct CanonicalRequest {
     }
 
     /// The same request, with a mark in place of each value that a recording replaced although no name or form indicates a secret.
-    /// - Parameter values: the values of this request in those places.
+    /// - Parameter values: this request's values in the places of the recording's marks.
     func marked(as recorded: CanonicalRequest, _ values: [[UInt8]]) -> CanonicalRequest {
         var request = self
         request.uri = recorded.uri
@@ -103,9 +103,10 @@ struct CanonicalRequest {
 
     var primary: PrimaryKey { PrimaryKey(SHA256Digest(of: text)) }
 
-    /// The key with a response: hashes the text, a zero byte, and the canonical form of the fields that its Vary nominates.
+    /// The key for a response: a hash of the text, a zero byte, and the canonical form of the fields that the response's Vary
+    /// nominates.
     func key(nominatedBy response: Fields?) -> SHA256Digest {
-        SHA256Digest(Hashing.sha256(text, [0], response.map(nominatedForm) ?? []))!  // 32 bytes
+        SHA256Digest(Hashing.sha256(text, [0], response.map(nominatedForm) ?? []))!  // a SHA-256 digest has 32 bytes
     }
 
     /// The lower-case names of fields that distinguish recordings with this response; none for `Vary: *`.
@@ -136,11 +137,11 @@ struct CanonicalRequest {
         head.fields.append("Vary", Array(names.joined(separator: [ASCII.comma])).span)
         var request = RequestHead()
         request.fields = fields
-        // If Vary nominates too many fields, none of them counts.
+        // If Vary nominates too many fields, none of them distinguishes requests.
         return Vary.nominatedFields(for: head, request: request) ?? []
     }
 
-    /// The digest by which requests of the same run with different secrets are distinguished.
+    /// A digest that distinguishes requests of the same run with different secrets.
     var secretValues: SHA256Digest {
         SHA256Digest(
             of: secrets.flatMap { secret -> [UInt8] in
@@ -150,8 +151,8 @@ struct CanonicalRequest {
             })
     }
 
-    /// The digest of the request's secrets: their placeholders in order, each with a line feed. A secret that is already a placeholder
-    /// stands for itself.
+    /// The digest of the request's secrets: their placeholders, sorted, each with a line feed. A secret that is already a placeholder
+    /// is used unchanged.
     /// - Returns: `nil` if there is a secret and no key to compute its placeholder.
     func secretsDigest(under key: ProjectKey?) -> SHA256Digest? {
         var lines: [[UInt8]] = []

@@ -40,7 +40,7 @@ struct CanonicalRule: Sendable {
         return Glob.matches(pattern.span, uri.span)
     }
 
-    /// The URI without ignored parts; a URI that cannot be parsed stays as it is.
+    /// The URI without ignored parts; a URI that cannot be parsed stays unchanged.
     func canonicalURI(_ uri: [UInt8]) -> [UInt8] {
         var uri = uri
         if let rewriting, let head = RequestHead(uri: uri.span, method: .get) {

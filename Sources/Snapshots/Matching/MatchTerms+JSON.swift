@@ -12,7 +12,7 @@ extension MatchTerms {
         return .object(JSONObject(members))
     }
 
-    /// Reads them as a user writes them: a URI may leave out its scheme's port, which the manifest has.
+    /// Reads match terms as a user writes them. A URI may omit the scheme's default port, which the manifest always has.
     /// - Throws: `noJSON`, `malformed`, `tooLarge`.
     package init(text: [UInt8]) throws(SnapshotError) {
         let json: JSONValue
@@ -25,7 +25,8 @@ extension MatchTerms {
         for index in canonicalisers.indices { canonicalisers[index].uri = Self.withPort(canonicalisers[index].uri) }
     }
 
-    /// `http://a.example/*` as `http://a.example:80/*`. A pattern stays unchanged if a `*` covers the end of the authority.
+    /// Adds the default port: `http://a.example/*` becomes `http://a.example:80/*`. A pattern stays unchanged if a `*` covers the end
+    /// of the authority.
     private static func withPort(_ uri: String) -> String {
         guard let scheme = uri.firstRange(of: "://"),
             let port = ["http": 80, "https": 443][uri[..<scheme.lowerBound].lowercased()]
@@ -58,7 +59,7 @@ extension MatchTerms {
     }
 }
 
-/// An array of JSON pointers, or an object if other secrets are declared too.
+/// The JSON form: an array of JSON pointers, or an object if other secrets are declared too.
 extension DeclaredSecrets {
     fileprivate var json: JSONValue {
         let pointers = JSONValue.strings(self.pointers.map(\.description))

@@ -3,14 +3,14 @@ import SecretScanning
 
 /// The terms by which requests are matched. They are stored in the snapshot, so that replay uses the same terms as recording.
 package struct MatchTerms: Equatable, Sendable {
-    /// In the order in which they are applied.
+    /// The canonicalisers, in the order in which they are applied.
     package var canonicalisers: [Canonicaliser]
     /// Request fields whose values distinguish recordings, in addition to those that a response's Vary nominates; in lower case.
     package var fields: [String]
     /// Whether Accept-Encoding distinguishes recordings if Vary nominates it. Otherwise replay removes codings that a client does not
     /// accept.
     package var isExact: Bool
-    /// Secrets in addition to those that Larder knows.
+    /// Secrets in addition to those that Larder recognizes by itself.
     package var secrets: DeclaredSecrets
 
     package init(
@@ -25,15 +25,15 @@ package struct MatchTerms: Equatable, Sendable {
 
     /// The maximum number of canonicalisers.
     package static let canonicaliserLimit = 256
-    /// The maximum number of pattern replacements in all canonicalisers together: each may take a third of a second.
+    /// The maximum number of pattern replacements in all canonicalisers together. Each replacement may take a third of a second.
     package static let replacementLimit = 32
 }
 
 /// The parts of a request that do not affect its response.
 package struct Canonicaliser: Equatable, Sendable {
-    /// The requests that it applies to: a URI in the spelling of `CacheKey`, where stars match any bytes.
+    /// The requests that the canonicaliser applies to: a URI in the spelling of `CacheKey`, where stars match any bytes.
     package var uri: String
-    /// The method that it applies to; `nil` for all.
+    /// The method that the canonicaliser applies to; `nil` for all methods.
     package var method: String?
     /// Query parameters to ignore: a name, or a prefix followed by a star.
     package var ignoredParameters: [String] = []
@@ -60,7 +60,7 @@ package struct Canonicaliser: Equatable, Sendable {
         }
 
         package var place: Place
-        /// In the syntax of `LinearPattern`.
+        /// A regular expression in the syntax of `LinearPattern`.
         package var pattern: String
         package var text: String
 
@@ -73,8 +73,8 @@ package struct Canonicaliser: Equatable, Sendable {
 }
 
 extension SecretMask {
-    /// - Parameter terms: secrets that these declare are replaced too. A name that one of them declares harmless still indicates a secret
-    ///   here.
+    /// - Parameter terms: terms whose declared secrets are replaced too. Their declarations of harmless names are ignored: such a
+    ///   name still indicates a secret here.
     /// - Throws: `malformed` for an invalid pattern, `tooLarge` for too many patterns.
     package init(_ terms: [MatchTerms]) throws(SnapshotError) {
         self = try onSecretScanning { () throws(SecretScanningError) in try SecretMask(terms.map(\.secrets)) }

@@ -30,7 +30,7 @@ enum VolatileText {
         return result
     }
 
-    /// RFC 9562 §4: `8-4-4-4-12` hexadecimal digits.
+    /// The end of a UUID (RFC 9562 §4), of `8-4-4-4-12` hexadecimal digits.
     private static func endOfUUID(in octets: UnsafeBufferPointer<UInt8>, at start: Int) -> Int? {
         var place = start
         for (index, count) in [8, 4, 4, 4, 12].enumerated() {
@@ -46,13 +46,14 @@ enum VolatileText {
 
     private static func endOfTime(in octets: UnsafeBufferPointer<UInt8>, at start: Int) -> Int? {
         if ASCII.isDigit(octets[start]) { return endOfDate(in: octets, at: start) ?? endOfSeconds(in: octets, at: start) }
-        // IMF-fixdate (RFC 9110 §5.6.7), 29 bytes.
+        // A date in the form IMF-fixdate (RFC 9110 §5.6.7) has 29 bytes.
         guard ASCII.isAlpha(octets[start]), octets.count - start >= 29 else { return nil }
         let date = Array(octets[start..<start + 29])
         return HTTPDate.parse(date.span, now: Timestamp(seconds: 0)) == nil ? nil : start + 29
     }
 
-    /// `2026-11-23T06:23:31.123+00:00` (RFC 3339 §5.6). A space or `%20` may separate date and time, and colons may be escaped.
+    /// The end of a date such as `2026-11-23T06:23:31.123+00:00` (RFC 3339 §5.6). A space or `%20` may separate date and time, and
+    /// colons may be escaped.
     private static func endOfDate(in octets: UnsafeBufferPointer<UInt8>, at start: Int) -> Int? {
         var place = start
         func digits(_ count: Int) -> Bool {

@@ -2,11 +2,11 @@ import HTTPMessage
 import HTTPSerialization
 import SecretScanning
 
-/// Proposes a canonicaliser that removes given differences, if one can.
+/// Proposes a canonicaliser that removes given differences, if that is possible.
 struct CanonicaliserProposal {
-    /// `nil` if there are no differences, or one that a canonicaliser cannot remove.
+    /// The proposal; `nil` if there are no differences, or if a canonicaliser cannot remove one of them.
     private(set) var canonicaliser: Canonicaliser?
-    /// Whether it changes the path, which names the resource, and not only parameters or fields.
+    /// Whether the canonicaliser changes the path, which identifies the resource, and not only parameters or fields.
     var changesPath: Bool { canonicaliser?.replacements.isEmpty == false }
 
     /// - Parameters:
@@ -54,7 +54,7 @@ private struct DifferentSegment {
 
         func matches(_ text: Substring) -> Bool {
             let octets = Array(text.utf8)
-            // Letters alone are not an id, whatever their number.
+            // A segment without digits is not an id, however long it is.
             guard octets.contains(where: ASCII.isDigit) else { return false }
             if self == .generated, octets.count(where: ASCII.isDigit) < 3 || octets.split(separator: UInt8(ascii: "-")).count > 3
             {
@@ -65,7 +65,7 @@ private struct DifferentSegment {
         }
     }
 
-    /// - Returns: `nil` for paths with other differences, and for segments that look like names.
+    /// - Returns: `nil` unless the paths differ in exactly one segment, which looks like an id in both.
     init?(_ difference: RequestDifference) {
         let recorded = difference.recorded?.split(separator: "/", omittingEmptySubsequences: false) ?? []
         let offered = difference.offered?.split(separator: "/", omittingEmptySubsequences: false) ?? []

@@ -2,7 +2,8 @@ import HTTPMessage
 import HTTPSerialization
 
 extension NearMiss {
-    /// For the log and for users: a line for the recording, a line for each difference, and a canonicaliser to paste.
+    /// The near miss as text, for the log and for users: a line for the recording, a line for each difference, and a canonicaliser to
+    /// paste.
     package var text: String {
         var lines = [String(decoding: method + [ASCII.space] + uri, as: UTF8.self)]
         for difference in differences {
@@ -13,17 +14,17 @@ extension NearMiss {
         if let canonicaliser {
             lines.append("  canonicaliser: \(canonicaliser.json)")
             if equalled > 0 {
-                lines.append("  with this rule, \(equalled) recordings that now differ would match the same requests")
+                lines.append("  with this rule, Larder could no longer tell \(equalled) recordings apart")
             }
         } else if equalled > 0 {
             lines.append(
-                "  no rule proposed: with a rule for this path, \(equalled) recordings that now differ would match the same requests"
+                "  no rule proposed: with a rule for this path, Larder could no longer tell \(equalled) recordings apart"
             )
         }
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// A member of the 504 response's body.
+    /// The near miss as JSON, for the body of the 504 response.
     package var json: JSONValue {
         func value(_ text: String?) -> JSONValue { text.map(JSONValue.string) ?? .null }
         let different = differences.map { difference -> JSONValue in

@@ -9,7 +9,8 @@ package struct NearMiss: Sendable {
     package let uri: [UInt8]
     package let generation: UInt32
     package let differences: [RequestDifference]
-    /// The canonicaliser that makes both equal; `nil` if there is none, or if one that changes the path would make recordings equal.
+    /// The canonicaliser that makes the request equal to the recording. `nil` if there is none, or if it changes the path and would
+    /// also make recordings equal.
     package let canonicaliser: Canonicaliser?
     /// The number of different recordings that the canonicaliser makes, or would make, equal.
     package let equalled: Int
@@ -73,7 +74,7 @@ package final class NearMissSearch {
         let recording = try snapshot.recording(at: miss.place)
         let proposal = CanonicaliserProposal(for: miss.differences, recorded: miss.uri, offered: request.uri)
         guard let canonicaliser = proposal.canonicaliser else { return miss }
-        // A canonicaliser is proposed only if it makes both requests equal.
+        // A canonicaliser is proposed only if it makes the request equal to the recorded one.
         var terms = matcher.terms
         terms.canonicalisers.append(canonicaliser)
         guard let proposed = try? RequestMatcher(terms) else { return miss }
@@ -87,7 +88,7 @@ package final class NearMissSearch {
             canonicaliser: proposal.changesPath && equalled > 0 ? nil : canonicaliser, equalled: equalled)
     }
 
-    /// The number of recordings that are different now, and equal with the proposed canonicaliser.
+    /// The number of recordings that are different now, but equal with the proposed canonicaliser.
     private func recordingsMadeEqual(
         by canonicaliser: Canonicaliser, under proposed: RequestMatcher
     ) throws(SnapshotError) -> Int {
@@ -107,7 +108,7 @@ package final class NearMissSearch {
 }
 
 extension NearMiss {
-    /// The distance: a method or an origin counts more than a field.
+    /// The distance: a different method or origin weighs more than a different field.
     fileprivate var weight: Int {
         differences.reduce(0) { weight, difference in
             switch difference.place {
@@ -122,7 +123,7 @@ extension NearMiss {
 }
 
 extension Snapshot {
-    /// The request of a recording, to be matched.
+    /// The request of a recording, in the form that match rules read.
     /// - Parameter bodyLimit: a longer body is represented by its digest, which may match no request.
     package func request(
         of recording: Recording, bodyLimit: Int = SnapshotLimits.requestBodyLength

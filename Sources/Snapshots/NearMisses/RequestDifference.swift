@@ -1,4 +1,4 @@
-/// A difference between a request and a recorded one. Its values come from the canonical requests, so they contain no secrets.
+/// A difference between a request and a recorded request. Its values come from the canonical requests, so they contain no secrets.
 package struct RequestDifference: Equatable, Sendable {
     package enum Place: Equatable, Sendable {
         case method
@@ -9,7 +9,7 @@ package struct RequestDifference: Equatable, Sendable {
         /// The order of query parameters differs.
         case parameterOrder
         case field(String)
-        /// A JSON pointer.
+        /// A value in a JSON body, named by a JSON pointer.
         case json(String)
         case formField(String)
         case body
@@ -18,7 +18,7 @@ package struct RequestDifference: Equatable, Sendable {
     }
 
     package let place: Place
-    /// `nil` if the recording does not have it.
+    /// The recorded value; `nil` if the recording does not have it.
     package let recorded: String?
     package let offered: String?
 

@@ -4,7 +4,7 @@ import HTTPSerialization
 /// The methods and URIs of all recordings in canonical order, in memory. Read at the first miss.
 struct TargetTable {
     private let octets: [UInt8]
-    /// The offset of each line, and the end of the last.
+    /// The offset of each line, and the end of the last line.
     private let starts: [Int]
 
     /// - Throws: `damaged` if the lines do not match the digest in the manifest.
@@ -21,7 +21,7 @@ struct TargetTable {
         self.starts = starts
     }
 
-    /// The places of the recordings whose method and URI satisfy a condition.
+    /// The places (in canonical order) of the recordings whose method and URI satisfy a condition.
     func places(where isMeant: (_ method: [UInt8], _ uri: [UInt8]) -> Bool) -> [Int] {
         (0..<starts.count - 1).filter { place in
             let line = octets[starts[place]..<starts[place + 1] - 1]
@@ -30,8 +30,8 @@ struct TargetTable {
         }
     }
 
-    /// The places of the recordings whose lines are most similar to a target, the nearest first. Of adjacent equal lines only one is
-    /// returned.
+    /// The places (in canonical order) of the recordings whose method and URI are most similar to a target, the nearest first. Of
+    /// adjacent equal lines only one is returned.
     func nearest(to method: [UInt8], _ uri: [UInt8], count: Int) -> [Int] {
         let wanted = method + [ASCII.space] + uri
         var best: [(distance: Int, place: Int)] = []
@@ -51,7 +51,7 @@ struct TargetTable {
         return best.map(\.place)
     }
 
-    /// The number of bytes outside the common prefix and the common suffix of both.
+    /// The number of bytes outside the prefix and the suffix that both lines have in common.
     private static func distance(_ one: UnsafeBufferPointer<UInt8>, _ other: UnsafeBufferPointer<UInt8>, below bound: Int) -> Int
     {
         let shorter = min(one.count, other.count)

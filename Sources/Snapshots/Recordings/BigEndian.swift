@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// Big-endian numbers, as rows hold them: so the rows' byte order is the order of their numbers.
+/// Big-endian numbers, as rows have them, so that sorting rows by their bytes sorts them by their numbers.
 extension Array<UInt8> {
     mutating func append(bigEndian number: some FixedWidthInteger) {
         for shift in stride(from: number.bitWidth - 8, through: 0, by: -8) { append(UInt8(truncatingIfNeeded: number >> shift)) }

@@ -19,7 +19,7 @@ enum EarlyHints {
 
     static func areWithinLimits(_ hints: [Fields]) -> Bool { withinLimits(hints).count == hints.count }
 
-    /// The first ones, up to the limits of a recording. A client loses only time without the others.
+    /// The first 103 responses, up to the limits of a recording. Without the others, a client only loses time.
     static func withinLimits(_ hints: [Fields]) -> [Fields] {
         var length = 0
         return Array(

@@ -6,7 +6,7 @@ package struct RecordedBody: Hashable, Sendable {
     package let digest: SHA256Digest
     /// The length in bytes.
     package let length: UInt64
-    /// The combined digest of its pieces (`ChunkDigests`), by which each piece is verified before it is delivered.
+    /// The combined digest of the body's pieces (`ChunkDigests`), by which each piece is verified before it is delivered.
     package let pieces: SHA256Digest
     /// Whether the file has the bytes, and not only their digest.
     package let isKept: Bool

@@ -3,14 +3,14 @@ package struct RecordedFailure: Equatable, Sendable {
     package enum Kind: UInt8, Sendable, CaseIterable {
         /// The response was truncated: the bytes received so far are kept.
         case cutShort = 1
-        /// There was no connection, or no trusted one.
+        /// No connection was made, or the server was not trusted.
         case refused = 2
         /// No response arrived in time.
         case timedOut = 3
         /// The response was malformed.
         case malformed = 4
 
-        /// The name in texts.
+        /// The name of this kind in recording texts and HAR files.
         package var word: String {
             switch self {
             case .cutShort: "cut_short"

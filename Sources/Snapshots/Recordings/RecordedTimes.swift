@@ -7,7 +7,7 @@ package struct RecordedTimes: Equatable, Sendable {
         case blocked, dns, connect, tls, send, wait, receive
     }
 
-    /// The range of times at which a recording may start, in seconds since 1970: those that are calendar dates.
+    /// The times at which a recording may start, in seconds since 1970: all times that are calendar dates.
     static let startSeconds = CivilDate.earliest...CivilDate.latest
 
     package var started: Timestamp

@@ -4,7 +4,7 @@ import ServerTrust
 /// One recorded exchange: a request with its response, or with the failure that prevented one.
 package struct Recording: Sendable {
     package var request: RecordedRequest
-    /// `nil` if the exchange failed before a response head arrived.
+    /// The response; `nil` if the exchange failed before a response head arrived.
     package var response: RecordedResponse?
     package var failure: RecordedFailure?
     package var times: RecordedTimes
@@ -12,13 +12,13 @@ package struct Recording: Sendable {
     package var protocolName: [UInt8]
     /// SHA-256 of the chain's record (`ServerEvidence.record`) in the file; `nil` for plain HTTP.
     package var chain: SHA256Digest?
-    /// Whether secrets were replaced in it, so that lengths or digests may differ from the original's.
+    /// Whether secrets were replaced in the recording, so that lengths or digests may differ from those of the original.
     package var isRedacted = false
-    /// The identity by which requests find it.
+    /// The identity by which requests find this recording.
     package var identity: RequestIdentity
-    /// The generation of the run that recorded it, from 1.
+    /// The generation of the run that made this recording, from 1.
     package var generation: UInt32
-    /// Its position among the responses to equal requests of its generation, from 0, in the order of recording.
+    /// The position among the responses to equal requests of the same generation, from 0, in the order of recording.
     package var position: UInt32
 
     package init(
@@ -40,12 +40,12 @@ package struct Recording: Sendable {
 
 /// A request as sent to the origin, without connection-specific fields.
 package struct RecordedRequest: Sendable {
-    /// As in the request line.
+    /// The method, as in the request line.
     package var method: [UInt8]
     /// The target URI in the spelling of `CacheKey`.
     package var uri: [UInt8]
     package var fields: Fields
-    /// `nil` without a body or with an empty one.
+    /// The body; `nil` if there is none or it is empty.
     package var body: RecordedBody?
 
     package init(method: [UInt8], uri: [UInt8], fields: Fields, body: RecordedBody? = nil) {
@@ -63,9 +63,9 @@ package struct RecordedResponse: Sendable {
     package var reason: [UInt8]
     package var fields: Fields
     package var trailers: Fields
-    /// The fields of each 103 (Early Hints, RFC 8297) before it, in order.
+    /// The fields of each 103 (Early Hints) before this response, in order.
     package var earlyHints: [Fields]
-    /// `nil` without a body or with an empty one.
+    /// The body; `nil` if there is none or it is empty.
     package var body: RecordedBody?
 
     package init(

@@ -84,10 +84,10 @@ extension RecordingRow {
                 return response != nil && isFieldValue(value)
             case .responseField:
                 guard response != nil else { return false }
-                return RecordingRow.note(value, in: &response!.fields)  // checked above
+                return RecordingRow.note(value, in: &response!.fields)  // the code above checks `response`
             case .trailer:
                 guard response != nil else { return false }
-                return RecordingRow.note(value, in: &response!.trailers)  // checked above
+                return RecordingRow.note(value, in: &response!.trailers)  // the code above checks `response`
             case .responseBody:
                 response?.body = RecordingRow.body(value)
                 return response?.body != nil

@@ -1,7 +1,8 @@
-/// A recording as stored in its row (docs/snapshot-format.md): the bytes that are ordered, hashed into the root `full`, and signed.
+/// A recording as stored in its row (docs/snapshot-format.md). These bytes are sorted, hashed into the root `full`, and signed.
 ///
-/// A head of fixed length is followed by parts: a tag (1 byte), a length (4 bytes) and that many bytes, in the order of their tags. Numbers
-/// are big-endian, so the rows' byte order is their order. Each recording has one encoding: a decoded row encodes to the same bytes.
+/// A head of fixed length is followed by parts in the order of their tags. Each part has a tag (1 byte), a length (4 bytes) and that
+/// many bytes. Numbers are big-endian, so sorting rows by their bytes sorts them by their numbers. Each recording has one encoding: a
+/// decoded row encodes to the same bytes.
 enum RecordingRow {
     static let version: UInt8 = 1
     /// The version, primary key, key, secrets, generation and position.
@@ -23,6 +24,7 @@ enum RecordingRow {
     }
 
     static let redactedMark: UInt8 = 1
-    /// A part follows the marks. In other rows the marks come last, so a truncated row is invalid.
+    /// This mark means that a part with early hints follows the marks. Without this mark, the marks are the last part. So if early
+    /// hints are cut off the end of a row, the row is invalid.
     static let earlyHintsMark: UInt8 = 2
 }

@@ -1,7 +1,8 @@
 import ServerTrust
 
-/// The results of a refresh for the responses to each request. A later generation replaces all earlier responses to a request. So if one
-/// response is recorded again, the others are too, including earlier ones that had not changed. Confined to its recorder's thread.
+/// The results of a refresh for the responses to each request. A later generation replaces all earlier responses to a request. So if
+/// one response is recorded again, the others are recorded again too, including earlier ones that had not changed. Confined to its
+/// recorder's thread.
 struct RefreshedAnswers {
     /// Requests that match one recording's key and now have the same secrets.
     struct Group: Hashable {
@@ -17,10 +18,10 @@ struct RefreshedAnswers {
 
     private var states: [Group: State] = [:]
 
-    /// The maximum number of groups. Requests beyond it are recorded again, which is always correct.
+    /// The maximum number of groups. Requests beyond this limit are recorded again, which is always correct.
     static let limit = 1 << 20
 
-    /// - Returns: whether the unchanged response can be left as recorded.
+    /// - Returns: whether the existing recording of the unchanged response is sufficient.
     mutating func staysUnchanged(_ group: Group) -> Bool {
         switch states[group] {
         case .recorded?: return false

@@ -2,14 +2,14 @@ import ServerTrust
 
 /// The identity of a recording: digests of its request under the snapshot's canonicalisers.
 ///
-/// Each of the three digests covers more. Requests with the same `primary` are candidates for each other. Requests with the same `key` are
-/// answered from one sequence, unless their secrets differ and the project key is available to tell.
+/// A recording is a candidate for a request if both have the same `primary`. `key` also covers the fields that Vary nominates.
+/// Requests with the same `key` are answered from one sequence, unless the project key shows that their secrets differ.
 package struct RequestIdentity: Hashable, Sendable {
     /// The first 16 bytes of a digest of method, URI, body, kinds of credentials and the fields of `match.fields`.
     package let primary: PrimaryKey
-    /// A digest of the same, and the fields that the response's Vary nominates.
+    /// A digest of the parts that `primary` covers, and of the fields that the response's Vary nominates.
     package let key: SHA256Digest
-    /// A digest of the placeholders of the request's secrets, in order; the digest of no bytes if it has none.
+    /// A digest of the placeholders of the request's secrets, sorted; the digest of zero bytes if the request has no secrets.
     package let secrets: SHA256Digest
 
     package init(primary: PrimaryKey, key: SHA256Digest, secrets: SHA256Digest) {
@@ -31,7 +31,7 @@ package struct PrimaryKey: Hashable, Comparable, Sendable {
         self.low = low
     }
 
-    package init(_ digest: SHA256Digest) { self.init(digest.octets[...])! /* a digest is longer */ }
+    package init(_ digest: SHA256Digest) { self.init(digest.octets[...])! /* a digest has at least 16 bytes */ }
 
     /// - Returns: `nil` for fewer than 16 bytes; further bytes are ignored.
     package init?(_ octets: ArraySlice<UInt8>) {

@@ -1,8 +1,8 @@
 import HTTPMessage
 import ServerTrust
 
-/// Copies recordings, with their bodies and chains, from one snapshot into another that is being made. Applies the match terms of the new
-/// one.
+/// Copies recordings, with their bodies and chains, from one snapshot into another that is being made. Applies the match terms of the
+/// new snapshot.
 package struct SnapshotCopy {
     private let source: Snapshot
     private let writer: SnapshotWriter
@@ -15,11 +15,12 @@ package struct SnapshotCopy {
     }
 
     /// - Parameters:
-    ///   - offset: is added to the generations.
-    ///   - isByTime: whether to order by time: requests that were different may now be equal, and then only the times give their order.
-    ///   - isTaken: selects the places to copy; all by default.
+    ///   - offset: a number that is added to the generations.
+    ///   - isByTime: whether to order recordings by time. Requests that were different may now be equal, and then only the times give
+    ///     their order.
+    ///   - isTaken: selects the recordings to copy, by place; all by default.
     ///   - change: returns the recording to write. Its bodies must be in the new file or in the source.
-    ///   - note: is called with each recording and its copy.
+    ///   - note: called with each recording and its copy.
     /// - Returns: the number of recordings copied.
     package func run(
         generationOffset offset: UInt32 = 0, inOrderOfTime isByTime: Bool = false, taking isTaken: (Int) -> Bool = { _ in true },
@@ -32,7 +33,7 @@ package struct SnapshotCopy {
             let time = isByTime ? recording.times.started.milliseconds : 0
             order.append((recording.generation, time, recording.position, place))
         }
-        // Positions are counted again: in this order they come out the same.
+        // Positions are computed again. In this order they stay the same, unless different requests have become equal.
         order.sort { ($0.generation, $0.time, $0.position, $0.place) < ($1.generation, $1.time, $1.position, $1.place) }
         for entry in order {
             let original = try source.recording(at: entry.place)

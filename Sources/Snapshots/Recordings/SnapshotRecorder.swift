@@ -3,10 +3,10 @@ import HTTPSerialization
 import SecretScanning
 import ServerTrust
 
-/// Records exchanges into a snapshot: removes connection-specific fields, replaces secrets by placeholders, and computes identities. Data
-/// is written only after that, except response bodies too long to search. Confined to its writer's thread.
+/// Records exchanges into a snapshot: removes connection-specific fields, replaces secrets by placeholders, and computes identities.
+/// Data is written only after these steps, except response bodies that are too long to be searched. Confined to its writer's thread.
 package final class SnapshotRecorder {
-    /// `nil` if responses are only compared.
+    /// The writer of the snapshot; `nil` if responses are only compared.
     package let writer: SnapshotWriter?
     /// The recordings to compare with; `nil` if every response is kept.
     fileprivate let former: RecordedAnswers?
@@ -18,8 +18,8 @@ package final class SnapshotRecorder {
     private let key: ProjectKey
 
     /// - Parameters:
-    ///   - unscanned: what to do with a body that cannot be searched; `nil` refuses JSON and forms and keeps others.
-    ///   - former: if set, only responses that differ from these are kept.
+    ///   - unscanned: what to do with a body that cannot be searched; `nil` refuses JSON and forms, and keeps other bodies.
+    ///   - former: if set, only responses that differ from these recordings are kept.
     package init(
         _ writer: SnapshotWriter, key: ProjectKey, unscanned: Redactor.Unscanned? = nil, unlessIn former: RecordedAnswers? = nil
     ) throws(SnapshotError) {
@@ -97,7 +97,7 @@ package final class SnapshotRecorder {
 
     fileprivate func redact(_ fields: inout Fields) -> Bool { redactor.redact(&fields) }
 
-    /// A placeholder may be longer than its secret: early hints that then exceed the limits are left out.
+    /// Replaces secrets in early hints. A placeholder may be longer than its secret: early hints that then exceed the limits are left out.
     fileprivate func redact(_ hints: inout [Fields]) -> Bool {
         var isRedacted = false
         for index in hints.indices { isRedacted = redact(&hints[index]) || isRedacted }
@@ -118,21 +118,22 @@ package final class SnapshotRecorder {
         lastBeforeKnowledge = writer.lastRecording
     }
 
-    /// Replaces secrets in this run's earlier recordings that became known after those were written, and finishes the snapshot.
+    /// Finishes the snapshot. First replaces secrets in this run's earlier recordings, if the secrets became known after the
+    /// recordings were written.
     /// - Returns: `nil` if responses are only compared.
     package func finish(signing key: SigningKey? = nil) throws(SnapshotError) -> SnapshotRoots? {
         try redactEarlier()
         return try writer?.finish(signing: key)
     }
 
-    /// - Parameter isWhole: whether earlier generations are searched too, for a file in which all of them are written again.
+    /// - Parameter isWhole: whether earlier generations are searched too, for a file in which all recordings are written again.
     func redactEarlier(inAllGenerations isWhole: Bool = false) throws(SnapshotError) {
         try writer?.rewrite(upTo: lastBeforeKnowledge, inAllGenerations: isWhole) { [self] (recording) throws(SnapshotError) in
             try redacted(recording)
         }
     }
 
-    /// - Returns: the recording without secrets that became known since; `nil` if no further secret was replaced.
+    /// - Returns: the recording without secrets that became known after it was written; `nil` if no further secret was replaced.
     func redacted(_ recording: Recording) throws(SnapshotError) -> Recording? {
         guard let writer else { return nil }
         var result = recording
@@ -149,6 +150,7 @@ package final class SnapshotRecorder {
             {
                 response.body = try writer.body(text)
                 Redactor.describe(text, in: &response.fields)
+                Redactor.describe(text, in: &response.trailers)
                 result.isRedacted = true
             }
             result.isRedacted = redact(&response.fields) || result.isRedacted
@@ -181,23 +183,25 @@ package enum RecordingOutcome: Sendable {
     case recorded
     /// The same response had already been recorded.
     case unchanged
-    /// It differs from the recording, and is not kept.
+    /// The response differs from the recording, and is not kept.
     case differs(SnapshotDiff.Entry)
 }
 
-/// Records one exchange. Its body arrives in pieces. Content that is searched for secrets is held until it is complete, up to 8 MiB.
+/// Records one exchange. The response's body arrives in pieces. Content that is searched for secrets is held until it is complete, up
+/// to 8 MiB.
 package final class ExchangeRecording {
     private let recorder: SnapshotRecorder
     private var request: RequestToMatch
     /// The request as received; `nil` if responses are not compared.
     private var asked: RequestToMatch?
     private var response: RecordedResponse?
-    /// Received before the response.
+    /// The fields of each 103 response received before the final response.
     private var earlyHints: [Fields] = []
-    /// Whether one of them exceeded the limits: later ones are not kept either.
+    /// Whether an early hint exceeded the limits: later ones are not kept either.
     private var hasTooManyHints = false
     private var isRedacted: Bool
-    /// `Redactor.knowledge` when the request was received. If it has grown since, the request may contain secrets that were unknown then.
+    /// `Redactor.knowledge` when the request was received. If that number has grown, the request may contain secrets that were
+    /// unknown then.
     private let knowledge: Int
     /// The part of the body received so far, still to be searched.
     private var held: [UInt8] = []
@@ -205,8 +209,8 @@ package final class ExchangeRecording {
     private var body: BodyWriter?
     /// The digest of a body that is too long to be searched, if nothing is written.
     private var digest: (hasher: DigestHasher, length: UInt64)?
-    /// The digest of the response's content as it is, or would be, stored in the file, once the exchange has ended. `nil` without content,
-    /// and if nothing was recorded. For an unchanged response, it is the digest of the existing recording.
+    /// The digest of the response's content as stored in the file, or as it would be stored; set when the exchange has ended. `nil`
+    /// without content, and if nothing was recorded. For an unchanged response, it is the digest of the existing recording.
     package private(set) var bodyDigest: SHA256Digest?
 
     fileprivate init(
@@ -222,13 +226,14 @@ package final class ExchangeRecording {
     /// The request's URI without its query, for users.
     package var url: String { SnapshotRecorder.shown(request.uri) }
 
-    /// The request's content, if it was too long to be held and is known only now.
+    /// Sets the request's content, if it was too long to be held and is known only now.
     package func requestBody(_ body: RequestToMatch.Body) {
         request.body = body
         asked?.body = body
     }
 
-    /// The fields of a 103 as received, before the final response's head. From the first that exceeds the limits, none is kept.
+    /// The fields of a 103 as received, before the final response's head. A 103 that exceeds the limits is dropped, and so are all
+    /// later ones.
     package func earlyHints(_ fields: Fields) {
         var fields = fields
         SnapshotRecorder.removeHopByHop(from: &fields)
@@ -271,8 +276,9 @@ package final class ExchangeRecording {
     }
 
     /// Ends the exchange.
-    /// - Parameter failure: how it failed; the part of the response received so far stays.
-    /// - Throws: `unsearchable` for a body that cannot be searched and must not be kept unsearched. A truncated one is left out instead.
+    /// - Parameter failure: how the exchange failed; the part of the response received so far is kept.
+    /// - Throws: `unsearchable` for a body that cannot be searched and must not be kept unsearched. If such a body is truncated, it
+    ///   is left out instead.
     @discardableResult
     package func finish(
         times: RecordedTimes, protocolName: [UInt8] = Array("HTTP/1.1".utf8), trailers: Fields = Fields(), chain: [UInt8]? = nil,
@@ -285,10 +291,10 @@ package final class ExchangeRecording {
         isRedacted = try recorder.redact(&request, knownSince: knowledge) || isRedacted
         if response != nil {
             var trailers = trailers
-            isRedacted = recorder.redact(&response!.fields) || isRedacted  // checked above
+            isRedacted = recorder.redact(&response!.fields) || isRedacted  // the code above checks `response`
             isRedacted = recorder.redact(&trailers) || isRedacted
             response?.trailers = trailers
-            isRedacted = recorder.redact(&response!.earlyHints) || isRedacted  // checked above
+            isRedacted = recorder.redact(&response!.earlyHints) || isRedacted  // the code above checks `response`
         }
         var recording = Recording(
             request: RecordedRequest(method: request.method, uri: request.uri, fields: request.fields),
@@ -308,7 +314,7 @@ package final class ExchangeRecording {
         switch request.body {
         case .none: break
         case .octets(let octets): recording.request.body = try writer.body(octets)
-        // Its pieces are never delivered, so its digest is used for theirs.
+        // The pieces of this body are never delivered, so the body's digest is used for the pieces too.
         case .digest(let digest, let length):
             recording.request.body = RecordedBody(digest: digest, length: length, pieces: digest, isKept: false)
         }
@@ -338,7 +344,7 @@ package final class ExchangeRecording {
         let isUnchanged = difference.aspects.isEmpty
         let recorded = answer.found.recording
         if recorder.writer != nil {
-            // If one of several responses to a request is kept, all are: a later generation replaces all earlier ones.
+            // If one of several responses to a request is kept, all of them are: a later generation replaces all earlier ones.
             let group = RefreshedAnswers.Group(recorded: recorded.identity.key, secrets: recording.identity.secrets)
             guard isUnchanged, !answer.isOfSequence, recorder.refreshed.staysUnchanged(group) else {
                 return .isKept(before: Array(repeating: recorded, count: recorder.refreshed.beginRecording(group)))
@@ -348,8 +354,8 @@ package final class ExchangeRecording {
         return .ended(isUnchanged ? .unchanged : .differs(SnapshotDiff.Entry(.changed, recording, difference)))
     }
 
-    /// An earlier recording of the same request, in the generation of this one. Its bodies are in the file, which is the one being
-    /// refreshed.
+    /// An earlier recording of the same request, moved to the generation of the new recording. Its bodies are already in the file,
+    /// since a refresh appends to the file that has the earlier recording.
     private func again(_ recorded: Recording, to recording: Recording) throws(SnapshotError) -> Recording {
         var again = recorded
         // Placeholders in the request must use the key of this run.
@@ -360,7 +366,7 @@ package final class ExchangeRecording {
         return again
     }
 
-    /// - Returns: content that is still to be written, and that the response meanwhile refers to by its digest; `nil` if there is none.
+    /// - Returns: content that must still be written; `nil` if there is none. The response may already refer to it by its digest.
     private func finishBody(isBroken: Bool) throws(SnapshotError) -> [UInt8]? {
         guard var response else { return nil }
         var content: [UInt8]?
@@ -374,6 +380,7 @@ package final class ExchangeRecording {
             case .replaced(let text):
                 content = text
                 Redactor.describe(text, in: &response.fields)
+                Redactor.describe(text, in: &response.trailers)
                 // The full length after replacement is unknown, since the body is truncated.
                 if isBroken { response.fields.remove(.contentLength) }
                 isRedacted = true
@@ -381,7 +388,7 @@ package final class ExchangeRecording {
             case .refused: throw .unsearchable("the response of \(url)")
             }
             if content?.isEmpty ?? true { content = nil }
-            // Only needed if the response is compared before it is written.
+            // The digest is only needed if the response is compared before it is written.
             if let content, recorder.former != nil {
                 response.body = Self.unwritten(Hashing.sha256(content), UInt64(content.count))
             }

@@ -3,7 +3,7 @@ import HTTPSerialization
 
 /// The content codings that a client accepts (RFC 9110 §12.5.3).
 struct AcceptedCodings {
-    /// Whether each named coding is accepted, by lower-case name; `nil` without Accept-Encoding: all are accepted.
+    /// Whether each named coding is accepted, by lower-case name; `nil` without Accept-Encoding, so that all codings are accepted.
     private let named: [[UInt8]: Bool]?
 
     init(_ fields: Fields) {
@@ -26,9 +26,9 @@ struct AcceptedCodings {
     }
 
     /// Whether the client accepts a body in these codings.
-    /// - Parameter fields: the response's fields, for the coding names that it uses.
+    /// - Parameter fields: the response's fields, which have the names of the codings.
     func permit(_ codings: ContentCodings, of fields: Fields) -> Bool {
-        // Unknown codings cannot be removed, so the body is sent as it is.
+        // Unknown codings cannot be removed, so the body is sent unchanged.
         guard case .known(let codings) = codings, !codings.isEmpty, let named else { return true }
         for line in fields.lines where line.known == .contentEncoding {
             let value = fields.value(of: line)

@@ -1,10 +1,11 @@
 import HTTPMessage
 import ServerTrust
 
-/// The recordings with one primary key. Each may answer a request if its secrets and the fields that its Vary nominates match.
+/// The recordings with one primary key. A recording may answer a request if its secrets, and the fields that its Vary nominates,
+/// match.
 struct Candidates {
     private(set) var groups: [RecordingGroup] = []
-    /// Each distinct set of Vary lines.
+    /// The distinct sets of Vary lines.
     private var nominating: [Fields] = []
     private var numbers: [[[UInt8]]: Int] = [:]
     private var entries: [Entry] = []
@@ -56,7 +57,7 @@ struct Candidates {
         entries.append(Entry(group: number, place: place, position: recording.position, time: time))
     }
 
-    /// Sorts from canonical order into the order of recording. Positions are counted per key, so times decide between keys.
+    /// Sorts from canonical order into the order of recording. Positions are numbered for each key, so between keys the times decide.
     mutating func sort() {
         entries.sort { ($0.time, $0.position, $0.place) < ($1.time, $1.position, $1.place) }
         places = entries.map(\.place)
@@ -76,7 +77,7 @@ struct RecordingGroup: Hashable {
     let key: SHA256Digest
     let secrets: SHA256Digest
     let generation: UInt32
-    /// The index of their set of Vary lines among the candidates.
+    /// The index of the recordings' Vary lines in `Candidates.nominating`.
     let nominating: Int
 
     fileprivate func hasPositions(of other: RecordingGroup) -> Bool {

@@ -15,7 +15,7 @@ extension FoundRecording {
 }
 
 extension Fields {
-    /// Shifts the dates of a response. Values that are not dates stay.
+    /// Shifts the dates of a response. Values that are not dates stay unchanged.
     mutating func moveDates(from start: Timestamp, to end: Timestamp) {
         let distance = end.seconds - start.seconds
         guard distance != 0, contains(.date) || contains(.expires) || contains(.setCookie) else { return }
@@ -41,7 +41,8 @@ extension Fields {
         return text
     }
 
-    /// RFC 6265 §4.1.1: attributes follow semicolons. `Max-Age` is relative, and stays.
+    /// Shifts the Expires attribute of a cookie, which follows a semicolon (RFC 6265 §4.1.1). `Max-Age` is relative, and stays
+    /// unchanged.
     private static func cookie(_ octets: [UInt8], movedBy distance: Int64, _ now: Timestamp) -> [UInt8] {
         var parts = octets.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false).map { Array($0) }
         for index in parts.indices.dropFirst() {

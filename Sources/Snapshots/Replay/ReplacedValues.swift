@@ -1,10 +1,12 @@
 import HTTPMessage
 import SecretScanning
 
-/// Recordings of requests in which known secrets were replaced although only their value indicates them, such as a user's key in a path.
+/// Recordings of requests in which a known secret was replaced in a place that does not indicate secrets, such as a user's key in a
+/// path.
 ///
-/// A replayed request contains the secret itself there. Request and recording are compared piece by piece. The value in place of a
-/// placeholder is accepted if it is the same secret under the project key or, without a key, looks like a secret.
+/// A replayed request has the secret itself in that place, so request and recording are compared piece by piece. The value in place
+/// of a placeholder is accepted if it is the same secret under the project key. Without a key, any value of at least `lengthFloor`
+/// bytes is accepted.
 struct ReplacedValues {
     /// The maximum number of recordings compared in this way.
     private static let limit = 1 << 16
@@ -43,7 +45,7 @@ struct ReplacedValues {
         CanonicalRequest(try snapshot.request(of: recording, bodyLimit: bodyLimit), matcher)
     }
 
-    /// The request in the form of each recording that it may match.
+    /// The request with the marks of each recording that it may match.
     func requests(for request: CanonicalRequest, hasKey: Bool) throws(SnapshotError) -> [CanonicalRequest] {
         var requests: [CanonicalRequest] = []
         for entry in entries where entry.method == request.method {
@@ -67,7 +69,7 @@ struct ReplacedValues {
         }
     }
 
-    /// The values of a text in the places where a recorded text has marks. Marks in both are skipped.
+    /// The values of a text in the places where a recorded text has marks. If both texts have a mark in one place, it is skipped.
     /// - Returns: `nil` if the texts differ anywhere else.
     private static func values(
         in text: [UInt8], as recorded: [UInt8], delimiters: String, hasKey: Bool
@@ -84,7 +86,7 @@ struct ReplacedValues {
                             place += mark.count
                             continue
                         }
-                        // A value ends at the byte that follows it in the recording.
+                        // A value ends before the byte that follows the mark in the recording, or before a delimiter.
                         let next = old < recorded.count ? recorded[old] : nil
                         let end = text.end(from: place, limit: SecretScan.tokenLengthLimit) { octet in
                             octet != next && octet > ASCII.space && octet != ASCII.backslash && !delimiters.utf8.contains(octet)

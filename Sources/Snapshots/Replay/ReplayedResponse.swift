@@ -5,9 +5,9 @@ import ServerTrust
 
 /// How recordings are delivered to clients.
 package struct ReplayTerms: Sendable {
-    /// Up to this many bytes, a body is read at once; a longer one is read in pieces.
+    /// A body of up to this many bytes is read at once; a longer body is read in pieces.
     package var wholeLength: UInt64
-    /// The maximum length, encoded and decoded, of a body that is decoded for a client that does not accept its codings, in bytes.
+    /// If a client does not accept a body's codings, the body is decoded up to this length in bytes, both encoded and decoded.
     package var decodedLength: UInt64
     /// Whether dates are shifted as if the response had been recorded at delivery.
     package var movesDates: Bool
@@ -22,29 +22,29 @@ package struct ReplayTerms: Sendable {
 /// The response delivered from a recording.
 package enum ReplayedResponse: Sendable {
     /// - Parameters:
-    ///   - isLengthTold: whether the length is known; the recorded response to a HEAD may have none.
+    ///   - isLengthTold: whether the length is known; the recorded response to a HEAD may lack it.
     ///   - isLasting: whether an equal request gets the same response again.
     case response(StoredResponse, isLengthTold: Bool, isLasting: Bool)
     /// The content is truncated.
-    /// - Parameter toldLength: the recorded Content-Length; `nil` if there was none.
+    /// - Parameter toldLength: the recorded Content-Length; `nil` if the recording has none.
     case broken(StoredResponse, toldLength: UInt64?, RecordedFailure)
     case failure(RecordedFailure)
 }
 
-/// The response delivered from a recording, and data outside it.
+/// The response delivered from a recording, with the data that is delivered separately.
 package struct ReplayedRecording: Sendable {
     package let response: ReplayedResponse
-    /// The body to read piece by piece; `nil` if the response holds its content.
+    /// The body to read piece by piece; `nil` if the content is in the response.
     package var body: RecordedBody?
-    /// The digest of the whole content as recorded; `nil` if it has none.
+    /// The digest of the whole content as recorded; `nil` without content.
     package var digest: SHA256Digest?
-    /// The fields of each 103 to send before it.
+    /// The fields of each 103 to send before the response.
     package var earlyHints: [Fields] = []
 }
 
 extension SnapshotLayer {
     /// The response that a client gets from a recording found for its request.
-    /// - Parameter now: when it is delivered.
+    /// - Parameter now: the time of delivery.
     /// - Returns: `nil` for a status outside 200...599.
     /// - Throws: `damaged`.
     package func replayed(
@@ -84,11 +84,11 @@ extension SnapshotLayer {
             return (plain, .bytes(decoded), nil)
         }
         if isWhole { return (found, .bytes(try snapshot.octets(of: recorded)), nil) }
-        // The ID 0: not in the store. The body is read from the snapshot, by `RecordedBodyPlace`.
+        // The ID 0 means that the body is not in the response store: `RecordedBodyPlace` reads it from the snapshot.
         return (found, .onDisk(BodyReference(id: 0, length: recorded.length)), recorded)
     }
 
-    /// Delivers the recorded part of the response, and ends at the same place.
+    /// Delivers the recorded part of the response, and ends where the recording ends.
     private func broken(_ found: FoundRecording, by failure: RecordedFailure, at now: Timestamp) -> ReplayedRecording {
         let response = found.recording.response
         let reference = BodyReference(id: 0, length: response?.body?.length ?? 0)

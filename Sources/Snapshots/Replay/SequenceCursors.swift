@@ -1,12 +1,12 @@
 import ServerTrust
 
-/// What follows the last response of a sequence.
+/// What replay does after the last response of a sequence.
 package enum SequenceEnd: String, Sendable, CaseIterable {
-    /// Start again from the first one.
+    /// Start again from the first response.
     case loop
-    /// Repeat the last one.
+    /// Repeat the last response.
     case last
-    /// A miss.
+    /// Report a miss.
     case error
 }
 
@@ -14,11 +14,11 @@ package enum SequenceEnd: String, Sendable, CaseIterable {
 package struct SequenceCursors: Sendable {
     /// Identifies a sequence: responses that are delivered one after the other.
     package struct Sequence: Hashable, Sendable {
-        /// The index of its layer.
+        /// The index of the sequence's layer.
         let layer: Int
-        /// The place of its first recording.
+        /// The place of the sequence's first recording, in canonical order.
         private let place: Int
-        /// A digest of the numbers of its groups, if it has several.
+        /// A digest of the numbers of the sequence's groups, if there are several groups.
         private let groups: SHA256Digest?
 
         init(layer: Int, place: Int, groups: [Int]) {
@@ -30,18 +30,19 @@ package struct SequenceCursors: Sendable {
         }
     }
 
-    /// The maximum number of sequences; beyond it all start again.
+    /// The maximum number of sequences. When there are more, all sequences start again.
     package static let limit = 1 << 20
 
     private var given: [Sequence: Int] = [:]
 
-    /// By sequence of recordings with different secrets: which of them answers requests with given secrets.
+    /// Which recorded set of secrets, by number, answers a request with given secrets. There is an entry for each sequence whose
+    /// recordings have different secrets.
     private var assigned: [Sequence: [SHA256Digest: Int]] = [:]
 
     package init() {}
 
-    /// Assigns a recorded set of secrets to the secrets of a request. Without the project key they cannot be compared, so each new set
-    /// takes the next number.
+    /// Assigns a recorded set of secrets to the secrets of a request. Without the project key, secrets cannot be compared, so each
+    /// new set takes the next number.
     /// - Parameter count: the number of different recorded sets.
     mutating func number(of secrets: SHA256Digest, in sequence: Sequence, among count: Int) -> Int {
         if assigned.count >= Self.limit, assigned[sequence] == nil { assigned.removeAll() }

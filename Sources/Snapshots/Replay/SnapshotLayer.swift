@@ -33,9 +33,9 @@ package enum ReplayOutcome: Sendable {
 /// A recording that matches a request.
 package struct FoundRecording: Sendable {
     package let recording: Recording
-    /// Its place in canonical order.
+    /// The recording's place in canonical order.
     package let place: Int
-    /// Its position in its sequence, from 0.
+    /// The recording's position in its sequence, from 0.
     package let position: Int
     package let sequenceLength: Int
     /// Whether the recording of a GET answers a HEAD.
@@ -44,15 +44,15 @@ package struct FoundRecording: Sendable {
 
 /// Why no recording matches a request.
 package enum MissReason: String, Sendable, CaseIterable {
-    /// No recording has its method, URI, body, credentials and the fields that count.
+    /// No recording has the same method, URI, body, credentials and `match.fields` as the request.
     case notRecorded = "not_recorded"
-    /// One has, but a field that its response's Vary nominates differs.
+    /// A recording has the same method, URI and body, but a field that its response's Vary nominates differs.
     case varies
-    /// One has, but its secrets differ.
+    /// A recording matches, but its secrets differ.
     case otherSecret = "other_secret"
-    /// One has, but in a later generation than requested.
+    /// A recording matches, but in a later generation than requested.
     case later
-    /// All responses of its sequence have been delivered.
+    /// All responses of the recorded sequence have been delivered.
     case exhausted
 }
 
@@ -66,7 +66,7 @@ package final class SnapshotLayer {
     let end: SequenceEnd
     private let number: Int
     private var candidates: [PrimaryKey: Candidates] = [:]
-    /// Made at the first miss.
+    /// The recordings with replaced values, read at the first miss.
     private var replacedValues: ReplacedValues?
     /// Whether a request was matched without comparing its secrets, because there is no key.
     package private(set) var hasMatchedAnySecret = false
@@ -74,7 +74,7 @@ package final class SnapshotLayer {
     /// The maximum number of keys whose recordings are kept in memory.
     private static let candidatesLimit = 1 << 16
 
-    /// - Parameter number: its index among the layers.
+    /// - Parameter number: the index of this layer among the layers.
     package init(
         _ snapshot: Snapshot, number: Int = 0, key: ProjectKey?, asOf: AsOf = .newest, end: SequenceEnd = .loop
     ) throws(SnapshotError) {
@@ -133,7 +133,7 @@ package final class SnapshotLayer {
         return try answer(from: places, of: sequence, &cursors)
     }
 
-    /// - Parameter places: in the order of recording.
+    /// - Parameter places: the places of the sequence's recordings, in the order of recording.
     private func answer(
         from places: [Int], of sequence: SequenceCursors.Sequence, _ cursors: inout SequenceCursors
     ) throws(SnapshotError) -> ReplayOutcome {
@@ -179,7 +179,7 @@ package final class SnapshotLayer {
         var found = Candidates()
         for place in snapshot.keys.places(of: primary) {
             let recording = try snapshot.recording(at: place)
-            guard recording.identity.primary == primary else { throw .damaged("a recording is under a wrong key") }
+            guard recording.identity.primary == primary else { throw .damaged("a recording is stored under a wrong key") }
             found.append(recording, at: place)
         }
         if found.isEmpty { return found }

@@ -1,14 +1,15 @@
 import HTTPSerialization
 import ServerTrust
 
-/// The digests of a body's pieces (`SnapshotLimits.chunkLength` bytes each, the last may be shorter), so that each piece can be verified
-/// alone.
+/// The digests of a body's pieces (`SnapshotLimits.chunkLength` bytes each, the last may be shorter), so that each piece can be
+/// verified alone.
 ///
-/// The recording's row has their combined digest: the digest of an only piece, otherwise SHA-256 of 0x02 and the concatenated digests.
+/// The recording's row has a combined digest. If there is only one piece, it is the digest of that piece; otherwise it is SHA-256 of
+/// 0x02 and the concatenated digests.
 enum ChunkDigests {
     /// - Parameter digests: the concatenated digests of one or more pieces.
     static func combined(_ digests: [UInt8]) -> SHA256Digest {
-        // Both are 32 bytes.
+        // Both values have the 32 bytes of a SHA-256 digest.
         SHA256Digest(digests.count == 32 ? digests : Hashing.sha256([0x02], digests))!
     }
 

@@ -3,9 +3,9 @@ import ServerTrust
 
 /// The meaning of a recording, independent of its time and its author: the input of the root `content`.
 ///
-/// Key (32 bytes), position (4), then parts as in a row: the status without the reason phrase, each response field in lower case with its
-/// value, sorted, each trailer likewise, the body's digest and length, the kind of failure, the fields of each 103. Volatile fields have
-/// only their names.
+/// The form has the key (32 bytes), the position (4 bytes), and then parts as in a row: the status without the reason phrase, the
+/// response fields, the trailers, the body's digest and length, the kind of failure, and the fields of each 103. Field names are in
+/// lower case, and fields are sorted. Volatile fields have only their names.
 enum ContentForm {
     /// Fields whose values differ between equivalent responses: dates, ages, proxies on the way, and values made for each response.
     static let volatileFields: Set<String> = [
@@ -44,7 +44,7 @@ enum ContentForm {
         }
     }
 
-    /// Each as `name:value`, sorted by bytes.
+    /// The lines, each as `name:value`, sorted by their bytes.
     static func lines(of fields: Fields) -> [[UInt8]] {
         fields.lines.map { line in
             let range = line.name.range

@@ -1,7 +1,7 @@
 import HTTPSerialization
 import ServerTrust
 
-/// Computes the root `content` of a file's recordings: for each key those of the newest generation, which replay uses.
+/// Computes the root `content` from a file's recordings. Of each key, only the newest generation is included, which replay uses.
 struct ContentTree {
     private struct Entry {
         let key: SHA256Digest
@@ -22,8 +22,8 @@ struct ContentTree {
                 leaf: MerkleTree.leaf(ContentForm.make(of: recording))))
     }
 
-    /// Leaves are in the byte order of their forms, which begin with key and position. Without recordings, the only leaf is that of no
-    /// bytes.
+    /// Leaves are in the byte order of their forms, which begin with key and position. Without recordings, the only leaf is the leaf
+    /// of zero bytes.
     func root() -> SHA256Digest {
         let answering = entries.filter { newest[$0.key] == $0.generation }.sorted { left, right in
             left.key == right.key ? left.position < right.position : left.key < right.key
@@ -34,6 +34,6 @@ struct ContentTree {
 }
 
 extension Recording {
-    /// Its line in the table of targets: method, a space, URI and a line feed.
+    /// The recording's line in the table of targets: method, a space, URI and a line feed.
     var targetLine: [UInt8] { request.method + [0x20] + request.uri + [0x0A] }
 }

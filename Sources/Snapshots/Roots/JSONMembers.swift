@@ -1,7 +1,8 @@
 import HTTPMessage
 import HTTPSerialization
 
-/// Reads the members of a JSON object with a fixed set of names. Members of another type or with an unknown name are refused by name.
+/// Reads the members of a JSON object with a fixed set of names. If a member has another type or an unknown name, the error names the
+/// member.
 struct JSONMembers {
     private let object: JSONObject
     private let name: String

@@ -1,11 +1,11 @@
 import HTTPMessage
 import HTTPSerialization
 
-/// The properties of a snapshot as a whole. It is the first leaf under `full`, so the root covers it.
+/// The properties of a snapshot as a whole. The manifest is the first leaf under `full`, so the root covers it.
 package struct Manifest: Equatable, Sendable {
     /// One recording run.
     package struct Generation: Equatable, Sendable {
-        /// Counted from 1.
+        /// The generation's number, counted from 1.
         package let number: UInt32
         package let started: Timestamp
 
@@ -29,7 +29,7 @@ package struct Manifest: Equatable, Sendable {
     }
 
     package var created: Timestamp
-    /// The program that wrote it.
+    /// The program that wrote the snapshot.
     package var tool: String
     package var generations: [Generation]
     package var terms: MatchTerms
@@ -44,7 +44,7 @@ package struct Manifest: Equatable, Sendable {
 
     static let format = "larder-snapshot/1"
 
-    /// The text in the file.
+    /// The manifest as text, as stored in the file.
     var text: [UInt8] {
         let value: JSONValue = [
             "content": .string(Hexadecimal.encode(totals.content)),
@@ -64,7 +64,7 @@ package struct Manifest: Equatable, Sendable {
         return value.text()
     }
 
-    /// - Throws: `malformed` for anything that differs, in any byte, from what `text` writes; `tooLarge` past a limit.
+    /// - Throws: `malformed` if any byte differs from the text that `text` returns for the same manifest; `tooLarge` past a limit.
     init(text: [UInt8]) throws(SnapshotError) {
         guard text.count <= SnapshotLimits.manifestLength else { throw .tooLarge("the manifest") }
         let value: JSONValue
@@ -77,7 +77,7 @@ package struct Manifest: Equatable, Sendable {
             "content", "created", "format", "generations", "keys", "match", "recordings", "targets", "targetsLength", "tool",
         ]
         let reader = try JSONMembers(value, of: "manifest", known: names)
-        guard try reader.string("format") == Self.format else { throw .notASnapshot("it has a different format") }
+        guard try reader.string("format") == Self.format else { throw .notASnapshot("the manifest has a different format") }
         created = Timestamp(milliseconds: Int64(try reader.int("created")))
         tool = try reader.string("tool") ?? ""
         generations = []

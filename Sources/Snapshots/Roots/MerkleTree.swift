@@ -37,7 +37,7 @@ struct MerkleTree: Sendable {
         var prefix = Array(name.utf8)
         prefix.append(0)
         prefix.append(bigEndian: UInt64(count))
-        return SHA256Digest(Hashing.sha256(prefix, top))!  // 32 bytes
+        return SHA256Digest(Hashing.sha256(prefix, top))!  // a SHA-256 digest has 32 bytes
     }
 
     /// The number of digests on each level of a tree with this many leaves, the leaves first.

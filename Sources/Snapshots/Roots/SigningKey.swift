@@ -2,7 +2,7 @@ internal import COpenSSL
 import HTTPMessage
 import ServerTrust
 
-/// An Ed25519 key (RFC 8032) that signs snapshots. No description and no error contains it.
+/// An Ed25519 key (RFC 8032) that signs snapshots. Descriptions and errors never contain the key.
 package struct SigningKey: Sendable {
     private let key: PrivateKey
     package let verifying: VerifyingKey
@@ -15,7 +15,7 @@ package struct SigningKey: Sendable {
         } catch {
             throw .unusableKey("\(error)")
         }
-        guard let octets = Self.publicOctets(of: key.pointer) else { throw .unusableKey("it is not Ed25519") }
+        guard let octets = Self.publicOctets(of: key.pointer) else { throw .unusableKey("the key is not an Ed25519 key") }
         self.key = key
         verifying = VerifyingKey(octets: octets)
     }
@@ -31,7 +31,7 @@ package struct SigningKey: Sendable {
             guard EVP_DigestSignInit(context, nil, nil, nil, key.pointer) == 1 else { return 0 }
             return EVP_DigestSign(context, &signature, &count, message, message.count)
         }
-        guard result == 1, count == signature.count else { throw .unusableKey("OpenSSL cannot sign with it") }
+        guard result == 1, count == signature.count else { throw .unusableKey("OpenSSL cannot sign with this key") }
         return signature
     }
 
@@ -49,12 +49,12 @@ package struct VerifyingKey: Hashable, Sendable, CustomStringConvertible {
     static let length = 32
     static let signatureLength = 64
 
-    /// In the encoding of RFC 8032 §5.1.5
+    /// The key in the encoding of RFC 8032 §5.1.5.
     package let octets: [UInt8]
 
     init(octets: [UInt8]) { self.octets = octets }
 
-    /// - Parameter text: PEM of a public key (SubjectPublicKeyInfo), or of a private one.
+    /// - Parameter text: PEM of a public key (SubjectPublicKeyInfo), or of a private key.
     package init(pem text: [UInt8]) throws(SnapshotError) {
         let found = ErrorQueue.unchanged {
             text.withUnsafeBytes { text -> [UInt8]? in
@@ -72,7 +72,7 @@ package struct VerifyingKey: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The signed message: the root with a prefix, so that the signature is valid for nothing else.
+    /// The signed message: the root with a prefix, so that the signature is not valid for any other purpose.
     static func message(_ full: SHA256Digest) -> [UInt8] { Array("larder-snapshot-signature-1\0".utf8) + full.octets }
 
     func accepts(_ signature: [UInt8], of full: SHA256Digest) -> Bool {
@@ -88,6 +88,6 @@ package struct VerifyingKey: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// SHA-256 of the key's bytes, in hexadecimal; settings may name the key by it.
+    /// SHA-256 of the key's bytes, in hexadecimal. Settings may name the key by this digest.
     package var description: String { Hexadecimal.encode(SHA256Digest(of: octets).octets) }
 }

@@ -4,7 +4,7 @@ import ServerTrust
 package struct SnapshotRoots: Equatable, Sendable {
     /// The digest of the recordings' meaning: snapshots with equal digests replay the same responses.
     package let content: SHA256Digest
-    /// The digest of everything, which is signed.
+    /// The digest of the whole snapshot, which is signed.
     package let full: SHA256Digest
 
     static let contentName = "larder-snapshot-content"

@@ -19,11 +19,12 @@ import ServerTrust
 ///     < Content-Type: text/plain
 ///     < body sha256:… 5 … kept .txt
 ///
-/// Lines after `>`, `<` and `<103` hold the original bytes of fields. The line that begins with `body` has no colon after a name, so it is
-/// not a field. Identity and positions are not written: reading computes them again.
+/// Lines after `>`, `<`, `<<` (trailers) and `<103` hold the original bytes of fields. The line that begins with `body` has no colon after
+/// a name, so it is not a field. The identity is not written: reading computes it again. Positions are computed again too, in the order of
+/// the written positions.
 enum RecordingText {
     static let firstLine = Array("larder-recording 1".utf8)
-    /// Begins a 103; each of its fields follows this prefix and a space.
+    /// This line begins a 103. Each of its fields follows on a line with this prefix and a space.
     static let earlyHintsLine = Array("<103".utf8)
 
     static func write(_ recording: Recording) -> [UInt8] {
@@ -75,7 +76,7 @@ enum RecordingText {
         text += mark + Array(words.joined(separator: " ").utf8) + [ASCII.lf]
     }
 
-    /// The content of a text, without identity and position.
+    /// The content of a text. Its identity is not computed yet.
     struct Parsed {
         var recording: Recording
         /// The file name suffixes of the request's and the response's body.
@@ -97,7 +98,7 @@ enum RecordingText {
 
 /// The names of body files in the folder.
 enum BodyName {
-    /// A suffix for people who open the file; reading does not interpret it.
+    /// A suffix for people who open the file. It has no meaning when the folder is read.
     static func suffix(for fields: Fields) -> String {
         if let coding = fields.first(.contentEncoding) {
             switch fields.text(of: coding.value) {

@@ -17,7 +17,7 @@ struct RecordingTextReader {
     private var suffixes: [SHA256Digest: String] = [:]
     private var position: UInt32 = 0
 
-    /// `nil` until all required lines have been read.
+    /// The result; `nil` until all required lines have been read.
     var parsed: RecordingText.Parsed? {
         guard let request, let generation, let started, let protocolName, response != nil || failure != nil,
             earlyHints.isEmpty || response != nil, EarlyHints.areWithinLimits(earlyHints)
@@ -101,7 +101,7 @@ struct RecordingTextReader {
             request?.body = body
             return body != nil
         }
-        return Self.note(line, in: &request!.fields)  // checked above
+        return Self.note(line, in: &request!.fields)  // the code above checks `request`
     }
 
     private mutating func takeResponse(_ line: [UInt8]) -> Bool {
@@ -116,10 +116,10 @@ struct RecordingTextReader {
             response?.body = body
             return body != nil
         }
-        return Self.note(line, in: &response!.fields)  // checked above
+        return Self.note(line, in: &response!.fields)  // the code above checks `response`
     }
 
-    /// A field's name is directly followed by a colon; this line has a space there.
+    /// Whether a line describes a body. A field's name is directly followed by a colon; this line has a space there.
     private static func isBody(_ line: [UInt8]) -> Bool { line.starts(with: Array("body ".utf8)) }
 
     private mutating func body(_ line: [UInt8]) -> RecordedBody? {

@@ -3,8 +3,8 @@ import HTTPMessage
 import SQLiteDatabase
 import ServerTrust
 
-/// A snapshot as a folder of readable files: `manifest.json`, a file for each recording in `recordings`, and bodies and chains named by
-/// their digests. Reading it produces the same roots.
+/// A snapshot as a folder of readable files: `manifest.json`, a file for each recording in `recordings`, and bodies and chains named
+/// by their digests. Reading the folder produces the same roots.
 package enum TextFolder {
     /// The maximum length of one recording's text, in bytes.
     static let textLimit = 2 * SnapshotLimits.recordLength
@@ -39,7 +39,7 @@ package enum TextFolder {
         }
     }
 
-    /// Host, method and path for readability, then a unique part that does not depend on the order of recording.
+    /// The file's name: host, method and path for readability, then a unique part that does not depend on the order of recording.
     private static func name(of recording: Recording) -> String {
         let uri = SplitURI(recording.request.uri)
         let host = uri.origin.drop { $0 != ASCII.slash }.dropFirst(2)
@@ -73,7 +73,7 @@ package enum TextFolder {
 
     // MARK: Reading
 
-    /// Makes a snapshot from a folder. Names in it are only used to open files; symlinks are not followed.
+    /// Makes a snapshot from a folder. The names of files are only used to open them; symlinks are not followed.
     package static func read(
         _ folder: String, to path: String, existing: SnapshotWriter.Existing = .refuse, signing key: SigningKey? = nil
     ) throws(SnapshotError) -> SnapshotRoots {

@@ -1,9 +1,9 @@
 import HTTPMessage
 
-/// The addresses that may be connected to. Checked on the address that is actually connected to, so that no name or spelling
-/// can hide one.
+/// The addresses that may be connected to. The check uses the address that is actually connected to, so that no name or spelling can hide
+/// a denied address.
 ///
-/// Evaluated in the order of its fields. No setting allows our own listeners.
+/// The fields are evaluated in their order. No setting permits a connection to Larder's own listeners.
 package struct AddressPolicy: Equatable, Sendable {
     package var own = OwnListeners.none
     package var allowed: [AllowedAddress]

@@ -16,7 +16,7 @@ struct ConnectTarget {
     var trust: TrustPolicy?
     /// The client certificate, if the server requests one.
     var identity: ClientIdentity?
-    /// Connect to this address although the handshake is with the host, also through a proxy.
+    /// Connect to this address instead of the host, even through a proxy. The TLS handshake is still with the host.
     var diversion: IPAddress?
     /// The protocols that the handshake offers by ALPN (RFC 7301), in order of preference. A server for another protocol would reject
     /// `http/1.1`.
@@ -56,7 +56,7 @@ struct ConnectedPeer {
     var lookUpTime = 0
     var handshakeTime = 0
 
-    /// Only while no loop watches the descriptor.
+    /// Closes the connection. Call it only while no loop watches the descriptor.
     func close() {
         if let channel { channel.close() } else { Glibc.close(descriptor) }
     }

@@ -1,40 +1,18 @@
 import EventLoop
 import ServerTrust
 
-/// One server used by this loop, with its idle connections; the one used last is on top.
-final class Endpoint {
-    let key: PoolKey
-    /// The policy that evaluates its certificate; `nil` without TLS. The key contains the policy's fingerprint.
-    var trust: TrustPolicy?
-    /// The client certificate for it; does not change during the life of the pool.
-    var identity: ClientIdentity?
-    /// A connection that is being opened ahead of a request, and that no exchange has taken over.
-    var early: Preconnect?
-    @exclusivity(unchecked) fileprivate var idle: [UpstreamConnection] = []
-    var idleCount: Int { idle.count }
-    /// Connections and exchanges that refer to it; at zero it is removed.
-    fileprivate var userCount = 0
-
-    /// Without TLS and without a proxy.
-    fileprivate let isDirect: Bool
-
-    init(_ key: PoolKey) {
-        self.key = key
-        isDirect = key.trustFingerprint == nil && key.tunnelProxy == nil && !key.isForwardingProxy
-    }
-}
-
-/// The idle connections of one loop: last in, first out for each server, and linked by age over all servers.
+/// The idle connections of one loop: last in, first out for each server, and in one list by age for all servers.
 final class ConnectionPool {
     private var endpoints: [PoolKey: Endpoint] = [:]
     /// The endpoint used last: a busy loop mostly sends the next exchange to the same server.
     private var recent: Endpoint?
-    /// The ends of the list by age. The endpoints keep the listed connections alive.
-    private unowned(unsafe) var oldest: UpstreamConnection?
-    private unowned(unsafe) var newest: UpstreamConnection?
-    private(set) var count = 0
+    @exclusivity(unchecked) private var byAge = ConnectionsByAge()
+    /// Servers that chose HTTP/2 last time.
+    private var http2Keys: Set<PoolKey> = []
+    private static let http2KeyLimit = 1024
 
-    var oldestConnection: UpstreamConnection? { oldest }
+    var count: Int { byAge.count }
+    var oldestConnection: PooledConnection? { byAge.oldest }
 
     /// The endpoint with this key; increments its use count.
     func use(_ key: PoolKey) -> Endpoint {
@@ -43,7 +21,10 @@ final class ConnectionPool {
             return recent
         }
         let endpoint = endpoints[key] ?? Endpoint(key)
-        if endpoint.userCount == 0 { endpoints[key] = endpoint }
+        if endpoint.userCount == 0 {
+            endpoints[key] = endpoint
+            if !http2Keys.isEmpty { endpoint.expectsHTTP2 = endpoint.expectsHTTP2 || http2Keys.contains(key) }
+        }
         endpoint.userCount += 1
         recent = endpoint
         return endpoint
@@ -72,36 +53,41 @@ final class ConnectionPool {
         if recent === endpoint { recent = nil }
     }
 
+    /// Adds an idle connection.
     func insert(_ connection: UpstreamConnection) {
         connection.endpoint.idle.append(connection)
-        connection.older = newest
-        if let newest { newest.newer = connection } else { oldest = connection }
-        newest = connection
-        count += 1
+        byAge.append(connection)
     }
+
+    /// Adds a connection that has no stream now. It is already in its endpoint's list.
+    func insert(_ connection: HTTP2OriginConnection) { byAge.append(connection) }
 
     /// Removes the connection used last from the pool.
     func take(from endpoint: Endpoint) -> UpstreamConnection? {
         guard let connection = endpoint.idle.popLast() else { return nil }
-        unlink(connection)
+        byAge.remove(connection)
         return connection
     }
 
-    func remove(_ connection: UpstreamConnection) {
-        guard let index = connection.endpoint.idle.lastIndex(where: { $0 === connection }) else { return }
-        connection.endpoint.idle.remove(at: index)
-        unlink(connection)
+    func remove(_ connection: PooledConnection) {
+        connection.leaveEndpoint()
+        byAge.remove(connection)
     }
 
-    func oldestConnection(to key: PoolKey) -> UpstreamConnection? { endpoints[key]?.idle.first }
+    /// Removes an HTTP/2 connection from the list by age, because it gets a stream or closes.
+    func unlist(_ connection: HTTP2OriginConnection) { byAge.remove(connection) }
 
-    private func unlink(_ connection: UpstreamConnection) {
-        let older = connection.older
-        let newer = connection.newer
-        if let older { older.newer = newer } else { oldest = newer }
-        if let newer { newer.older = older } else { newest = older }
-        connection.older = nil
-        connection.newer = nil
-        count -= 1
+    func oldestConnection(to key: PoolKey) -> PooledConnection? { endpoints[key]?.oldestIdle }
+
+    /// Notes which version the server has chosen.
+    func note(isHTTP2: Bool, of endpoint: Endpoint) {
+        if endpoint.expectsHTTP2 == isHTTP2 { return }
+        endpoint.expectsHTTP2 = isHTTP2
+        if !isHTTP2 {
+            http2Keys.remove(endpoint.key)
+        } else {
+            if http2Keys.count >= Self.http2KeyLimit { http2Keys.removeAll() }
+            http2Keys.insert(endpoint.key)
+        }
     }
 }

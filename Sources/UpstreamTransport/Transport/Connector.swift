@@ -9,8 +9,8 @@ import TLSChannel
 /// interface in the loop, with happy eyeballs, tunnels through proxies, and name lookup on another thread. On a connection of either
 /// kind, `SecureAttempt` makes the TLS handshake.
 ///
-/// libcurl only connects (`CONNECT_ONLY`). The connected socket is then taken from it: the close callback keeps the descriptor
-/// open while the easy handle is reused for the next attempt.
+/// libcurl only connects (`CONNECT_ONLY`). The connector then takes the connected socket from libcurl: the close callback keeps the
+/// descriptor open while the easy handle is reused for the next attempt.
 ///
 /// Moves: `connect` adds a handle, or queues the attempt if too many are in progress. Sockets and timers drive libcurl through
 /// `act`; `nudge` covers the work for which libcurl sets no timer. `collectFinished` reports each finished attempt, outside of
@@ -29,16 +29,17 @@ final class Connector {
     private var watched: [Int32: WatchedSocket] = [:]
     private var handles = EasyHandles()
     private var attempts: [UnsafeMutableRawPointer: CurlAttempt] = [:]
-    /// Attempts that wait for others to end, in order: at most twice as many as the exchanges and client tunnels that wait for them.
+    /// Attempts that wait until others have ended, in order. At most twice as many as the exchanges and client tunnels that wait for a
+    /// connection.
     private var waiting: [QueuedAttempt] = []
     private var cancelledCount = 0
-    /// Each lookup runs on its own thread, with some descriptors. It keeps its place until the thread ends or, after a timeout,
-    /// for as long as the thread may still run.
+    /// The maximum number of simultaneous lookups. Each lookup runs on its own thread and uses some descriptors. It counts until its
+    /// thread ends; after a timeout it counts for as long as its thread may still run.
     private let lookUpLimit: Int
     private let gate: EgressGate
     /// How many attempts wait for their name.
     private var lookUpCount = 0
-    /// Until when lookups that timed out keep their places.
+    /// When lookups that have timed out stop counting against `lookUpLimit`.
     private var overdue: [MonotonicTime] = []
     var keptDescriptor: Int32 = -1
     private var secureAttempts: [ObjectIdentifier: SecureAttempt] = [:]
@@ -46,11 +47,12 @@ final class Connector {
     private lazy var context = ClientTLSContext(logsKeys: writeKeys != nil)
     private let writeKeys: (@Sendable (UnsafePointer<CChar>) -> Void)?
     private let sessions = KeptSessions()
+    private(set) var handshakes = HandshakeCounts()
     /// The loop's buffers for records, and for their content.
     private(set) lazy var buffers = RecordBuffers()
     let contentBuffer: UnsafeMutableRawBufferPointer
 
-    /// Once for each process, before any handle is created.
+    /// Initializes libcurl, once for each process, before any handle is created.
     private static let isReady: Bool = larder_curl_global_init() == CURLE_OK
 
     /// - Parameter contentBuffer: the loop's, with space for `RecordBuffers.contentLength` bytes.
@@ -109,7 +111,7 @@ final class Connector {
     /// How long a lookup in the C library may continue after its timeout: 5 s for each of three servers, twice
     /// (resolv.conf(5)). The library does not report its end.
     private static let lookUpMilliseconds = 30_000
-    /// With less time left, a queued attempt is not begun.
+    /// The minimum time that a queued attempt must have left to begin.
     private static let leastMilliseconds: Int64 = 100
     /// libcurl's default.
     private static let defaultMilliseconds = 300_000
@@ -125,7 +127,7 @@ final class Connector {
         return attempt
     }
 
-    /// Begins the attempts whose turn has come, and fails those with too little time left, which would only take a place.
+    /// Begins the attempts whose turn has come, and fails those with too little time left, which would only use up a lookup.
     func beginWaiting() {
         isTurnPlanned = false
         overdue.removeAll { $0 <= loop.now }
@@ -163,8 +165,8 @@ final class Connector {
         nudgeTimer = nil
     }
 
-    /// No caller waits for the attempt now. Its name lookup may continue: if the handle were removed now, libcurl would leave the
-    /// lookup to a thread that is not counted.
+    /// Stops reporting the attempt, because no caller waits for it now. Its name lookup may continue: if the handle were removed now,
+    /// libcurl would leave the lookup to a thread that is not counted.
     func letGo(_ attempt: CurlAttempt) {
         attempt.observer = nil
         if attempt.hasAddress { end(attempt) }
@@ -178,13 +180,14 @@ final class Connector {
         cancelledCount = 0
     }
 
-    /// Including lookups that no caller waits for.
+    /// The number of lookups in progress, including those that no caller waits for.
     var lookUpsUnderWay: Int { lookUpCount + overdue.count }
 
     /// Called when an attempt's first address is known, and when an attempt ends without one.
     func noteLookedUp() {
         lookUpCount -= 1
-        // Not from within libcurl; the observer of the ended attempt may also be about to close the connector.
+        // Queued attempts begin at the end of the batch: this may run in a libcurl callback, and the observer of an ended attempt may close
+        // the connector next.
         if waiting.isEmpty || isTurnPlanned { return }
         isTurnPlanned = true
         loop.atEndOfBatch(CurlWaitBatch(self))
@@ -231,6 +234,8 @@ final class Connector {
         audit.note(verdict, host: judge.host, port: target.port, at: Timestamp(milliseconds: loop.wallClockMilliseconds))
     }
 
+    func note(_ result: HandshakeCounts.Result) { handshakes.note(result) }
+
     func ended(_ attempt: SecureAttempt) { secureAttempts[ObjectIdentifier(attempt)] = nil }
 
     // MARK: Driving
@@ -247,9 +252,9 @@ final class Connector {
         act(CURL_SOCKET_TIMEOUT, 0)
     }
 
-    /// When an address times out (after half of the time) or refuses, libcurl tries the next one only when it is called again,
-    /// but it then has no socket and sets no timer. So every attempt is run from time to time, and soon after one has lost its
-    /// socket.
+    /// Runs every attempt from time to time, and soon after an attempt has lost its socket. libcurl tries the next address after one has
+    /// refused the connection, or has used up half of the time. But in the meantime libcurl has no socket and sets no timer, so only this
+    /// call lets it continue.
     func nudge() {
         nextNudge = .never
         if isClosed || (attempts.isEmpty && waiting.isEmpty) { return }

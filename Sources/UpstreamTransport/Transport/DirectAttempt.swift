@@ -69,10 +69,11 @@ final class DirectAttempt: ConnectAttempt, EventHandler, TimerHandler, BatchHand
         let descriptor = socket(family, larder_sock_stream | larder_sock_nonblock | larder_sock_cloexec, 0)
         if descriptor < 0 { return .decided(.failure(.outOfResources(code: errno))) }
         var one: Int32 = 1
-        // If the option is refused, small writes may be delayed, but nothing fails.
+        // If the kernel refuses the option, small writes may be delayed, but nothing fails.
         _ = setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
         var code = connect(descriptor, port: port)
-        // A server on this machine has accepted by the time the first call returns, and the second call reports that.
+        // `connect` is called twice: a server on this machine has accepted before the first call returns, and the second call
+        // reports success.
         if code == EINPROGRESS { code = connect(descriptor, port: port) }
         switch code {
         case 0, EISCONN: return .decided(.success(descriptor))

@@ -43,7 +43,7 @@ struct EasyHandles {
         check(larder_curl_set_opensocket(easy, connectorOpensSocket))
         check(larder_curl_set_closesocket(easy, connectorClosesSocket))
         setPointer(easy, CURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(connector).toOpaque())
-        // The version of a tunnel request.
+        // The HTTP version of a tunnel request.
         set(easy, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
         return easy
     }
@@ -84,7 +84,7 @@ struct EasyHandles {
         return lists
     }
 
-    /// libcurl answers the proxy's 407 with it, on the same connection if that stays open.
+    /// Sets the password with which libcurl answers the proxy's 407, on the same connection if that stays open.
     private func setPassword(_ easy: UnsafeMutableRawPointer, _ password: UpstreamProxy.Password?) {
         guard let password else {
             setPointer(easy, CURLOPT_PROXYUSERNAME, nil)

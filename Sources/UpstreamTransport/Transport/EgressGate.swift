@@ -19,7 +19,7 @@ package final class EgressGate: Sendable {
 
     package init(_ position: Position = .open) { state = Atomic(UInt64(position.rawValue)) }
 
-    /// - Parameter host: in any case; an IPv6 address without brackets.
+    /// - Parameter host: in upper or lower case; an IPv6 address without brackets.
     package func isOpen(to host: String) -> Bool {
         var word = state.load(ordering: .relaxed)
         while permits(word, host) {

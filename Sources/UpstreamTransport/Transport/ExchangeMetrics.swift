@@ -2,19 +2,21 @@ import HTTPMessage
 
 /// Timings and counts of an exchange, for logs and traces. Times are in microseconds.
 package struct ExchangeMetrics: Equatable, Sendable {
+    /// The version in which the request was sent.
+    package var version = HTTPVersion.http11
     package var isConnectionReused = false
     package var isRetried = false
     /// Time spent waiting because limits were reached.
     package var queueTime = 0
-    /// Name lookup and connecting; zero on a reused connection.
+    /// The time for name lookup and connecting; zero on a reused connection.
     package var connectTime = 0
-    /// The parts of it for the name lookup and the TLS handshake.
+    /// The parts of `connectTime` for the name lookup and the TLS handshake.
     package var lookUpTime = 0
     package var handshakeTime = 0
-    /// From `open` to the response's first byte.
+    /// The time from `open` to the response's first byte.
     package var firstByteTime = 0
     package var remoteAddress: IPAddress?
-    /// The upstream proxy's, if there is one.
+    /// The port of the upstream proxy, if there is one, else the origin's.
     package var remotePort: UInt16 = 0
     /// The mark of the trust policy that accepted the server (`TrustPolicy.mark`); 0 without TLS.
     package var trustMark: UInt64 = 0

@@ -1,9 +1,9 @@
 import EventLoop
 import ServerTrust
 
-/// The TLS sessions that later connections of one transport can resume, one for each server. The transport's trust policies and client
-/// certificates do not change, and the key has the policy's fingerprint: a session is only resumed under the policy, the pins and the
-/// identity that it was made with. Confined to its loop.
+/// The TLS sessions that later connections of one transport can resume, one for each server. A session is resumed only under the policy,
+/// the pins and the identity that it was made with: the transport's policies and client certificates do not change, and the key has the
+/// policy's fingerprint. Confined to its loop.
 ///
 /// A server that has declined a session is offered none for a time: many send tickets that they never accept.
 final class KeptSessions {

@@ -7,7 +7,7 @@ import HTTPWire
 /// In order: informational heads, up to the limit; one final head; body pieces; then the end, a switch of protocols or a
 /// failure, which is the last event. No events follow `cancel`.
 package protocol OriginExchangeDelegate: AnyObject {
-    /// The request is about to be sent on a connection; called again if a retry uses another one. `OriginExchange.verdict` is
+    /// The request is about to be sent on a connection. Called again if a retry uses a different connection. `OriginExchange.verdict` is
     /// the verdict on its server.
     func exchangeHasConnection(_ exchange: OriginExchange)
     func exchange(_ exchange: OriginExchange, didReceiveInformational head: borrowing ResponseHead)

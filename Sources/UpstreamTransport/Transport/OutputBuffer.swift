@@ -8,9 +8,7 @@ struct OutputBuffer {
     var count: Int { bytes.count - start }
     var isEmpty: Bool { start == bytes.count }
 
-    func send(on connection: UpstreamConnection) -> UpstreamConnection.SendOutcome {
-        connection.send(bytes.span.extracting(start..<bytes.count))
-    }
+    func send(_ body: (Span<UInt8>) -> SendOutcome) -> SendOutcome { body(bytes.span.extracting(start..<bytes.count)) }
 
     mutating func append(_ span: Span<UInt8>) { bytes.append(span) }
 

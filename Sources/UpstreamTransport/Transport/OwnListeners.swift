@@ -4,7 +4,8 @@ import HTTPMessage
 
 /// The addresses and ports on which this process itself listens: a connection there would be a request loop (RFC 9110 §7.6.3).
 ///
-/// Like `AddressPolicy`, checked on the address that is actually connected to, so that no name or spelling can hide one.
+/// Like `AddressPolicy`, the check uses the address that is actually connected to, so that no name or spelling can hide a
+/// listener.
 package struct OwnListeners: Equatable, Sendable {
     package struct Place: Equatable, Sendable {
         package var address: IPAddress
@@ -34,7 +35,8 @@ package struct OwnListeners: Equatable, Sendable {
         return listener.isUnspecified && listener.family == target.family && isOfThisMachine(target)
     }
 
-    /// Asks the kernel each time, since interfaces come and go: it binds sockets only to the machine's own addresses.
+    /// Asks the kernel each time, because network interfaces come and go. The kernel binds a socket only to an address of this
+    /// machine.
     private static func isOfThisMachine(_ address: IPAddress) -> Bool {
         let family = address.family == .ipv4 ? AF_INET : AF_INET6
         let descriptor = socket(family, Int32(larder_sock_dgram | larder_sock_cloexec), 0)

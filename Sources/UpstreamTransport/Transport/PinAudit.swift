@@ -5,7 +5,7 @@ import ServerTrust
 /// Observations of servers whose pins are only reported, so that an administrator can tell what enforcing them would do. Shared
 /// by all loops; handshakes with other servers do not use it.
 package final class PinAudit: Sendable {
-    /// For one host and port, under one policy: another policy starts a new finding.
+    /// The observations of one host and port under one policy: another policy starts a new finding.
     package struct Finding: Sendable {
         package let host: String
         package let port: UInt16
@@ -14,9 +14,9 @@ package final class PinAudit: Sendable {
         /// Handshakes in which a pin matched, and those in which none matched.
         package fileprivate(set) var matchedCount: UInt64 = 0
         package fileprivate(set) var mismatchedCount: UInt64 = 0
-        /// As in `TrustFailure`; empty until a handshake without a matching pin.
+        /// The expected pins, as in `TrustFailure`; empty until a handshake without a matching pin.
         package fileprivate(set) var expected: [SHA256Digest] = []
-        /// The chains without a pin, in the order in which they were first seen.
+        /// The chains in which no pin matched, in the order in which they were first seen.
         package fileprivate(set) var seen: [Seen] = []
         /// Handshakes with further chains, which are not listed.
         package fileprivate(set) var unlistedCount: UInt64 = 0
@@ -30,7 +30,7 @@ package final class PinAudit: Sendable {
         package fileprivate(set) var last: Timestamp
     }
 
-    /// Limits for hosts, and for chains of one host; what exceeds them is only counted.
+    /// Limits for hosts, and for chains of one host; further ones are only counted.
     package static let hostLimit = 1000
     package static let chainLimit = 16
 

@@ -2,7 +2,7 @@ import ServerTrust
 
 /// The properties that two exchanges must share to use the same connection.
 struct PoolKey: Hashable, Sendable {
-    /// The server connected to. For plain HTTP through an upstream proxy that is the proxy, for every origin.
+    /// The server connected to. For plain HTTP through an upstream proxy, this is the proxy, whatever the origin.
     let origin: Origin
     /// The proxy of the tunnel to the origin.
     let tunnelProxy: UpstreamProxy?
@@ -11,14 +11,17 @@ struct PoolKey: Hashable, Sendable {
     let trustFingerprint: SHA256Digest?
     /// Connections to a forwarding proxy carry exchanges for every origin, so no limit per origin applies.
     let isForwardingProxy: Bool
+    /// Whether the server is known to speak HTTP/2 without TLS (RFC 9113 §3.3).
+    let isKnownHTTP2: Bool
 
     var connectedPort: UInt16 { tunnelProxy?.origin.port ?? origin.port }
 
-    init(direct origin: Origin) {
+    init(direct origin: Origin, isKnownHTTP2: Bool = false) {
         self.origin = origin
         tunnelProxy = nil
         trustFingerprint = nil
         isForwardingProxy = false
+        self.isKnownHTTP2 = isKnownHTTP2
     }
 
     init(forwardingProxy proxy: UpstreamProxy) {
@@ -26,6 +29,7 @@ struct PoolKey: Hashable, Sendable {
         tunnelProxy = nil
         trustFingerprint = nil
         isForwardingProxy = true
+        isKnownHTTP2 = false
     }
 
     init(secure origin: Origin, through proxy: UpstreamProxy?, trustFingerprint: SHA256Digest) {
@@ -33,5 +37,6 @@ struct PoolKey: Hashable, Sendable {
         tunnelProxy = proxy
         self.trustFingerprint = trustFingerprint
         isForwardingProxy = false
+        isKnownHTTP2 = false
     }
 }

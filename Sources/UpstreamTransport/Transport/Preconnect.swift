@@ -1,17 +1,20 @@
 import EventLoop
 
 /// A connection that is opened before there is a request for it, while the client is still in its TLS handshake. The first
-/// exchange with the server that needs a connection takes it over, even while it is being opened; otherwise it becomes idle.
+/// exchange with the server that needs a connection uses it, even while it is being opened. If none does, the connection
+/// becomes idle.
 ///
-/// Confined to its loop. Its endpoint and its transport keep it until it is open, has failed, or has been taken over.
+/// Confined to its loop. Its endpoint and its transport keep this object until the connection is open, has failed, or belongs
+/// to an exchange.
 final class Preconnect: ConnectObserver, ConnectAttempt {
     private unowned let transport: Transport
     private let endpoint: Endpoint
     private var attempt: (any ConnectAttempt)?
-    /// The exchange that has taken it over; that exchange then releases the connection's place in the budgets.
+    /// The exchange that uses the connection, if any; that exchange then releases the connection's place in the budgets.
     private var heir: (any ConnectObserver)?
 
-    /// - Parameter endpoint: with its use counted, and with a place in the budgets.
+    /// - Parameter endpoint: the caller has counted this use of the endpoint, and has taken a place in the budgets for the
+    ///   connection.
     init(_ transport: Transport, to endpoint: Endpoint) {
         self.transport = transport
         self.endpoint = endpoint
@@ -24,13 +27,13 @@ final class Preconnect: ConnectObserver, ConnectAttempt {
         endpoint.early = nil
     }
 
-    /// Called by the exchange that has taken it over.
+    /// Called by the exchange that uses the connection.
     func cancel() {
         attempt?.cancel()
         end()
     }
 
-    /// Called by the transport.
+    /// Called when the transport closes.
     func giveUp() {
         attempt?.cancel()
         transport.budgets.release(endpoint.key)
@@ -38,17 +41,17 @@ final class Preconnect: ConnectObserver, ConnectAttempt {
     }
 
     func didConnect(_ peer: ConnectedPeer) {
-        // Until then the endpoint must stay registered.
+        // Ends last, because the endpoint must stay registered until the connection is passed on.
         defer { end() }
         if let heir { return heir.didConnect(peer) }
         do throws(SystemError) {
-            transport.becameIdle(try UpstreamConnection(transport, endpoint: endpoint, peer: peer))
+            transport.becameIdle(try transport.adopt(peer, of: endpoint))
         } catch {
             transport.budgets.release(endpoint.key)
         }
     }
 
-    /// The next exchange finds out the reason by its own attempt.
+    /// If no exchange uses the connection, the error is not kept: the next exchange learns it from its own attempt.
     func didFailToConnect(_ error: TransportError) {
         defer { end() }
         if let heir { return heir.didFailToConnect(error) }
@@ -63,12 +66,14 @@ final class Preconnect: ConnectObserver, ConnectAttempt {
 
 extension Transport {
     /// Opens a connection to the server, unless one is idle or being opened, and if the limits allow another.
-    /// - Parameter via: for an upstream proxy that is asked for a tunnel.
+    /// - Parameter via: the value of Via in the request for a tunnel through an upstream proxy.
     package func prepare(_ origin: Origin, via: String) {
-        // The fetch will report the error.
+        // An error is not reported here: the later fetch will report it.
         guard configuration.refusalByName(origin) == nil, let endpoint = try? use(origin) else { return }
         defer { pool.endUse(of: endpoint) }
-        guard endpoint.idleCount == 0, endpoint.early == nil, budgets.acquire(endpoint.key) else { return }
+        guard endpoint.idleCount == 0, !endpoint.sharesConnections, endpoint.early == nil, budgets.acquire(endpoint.key) else {
+            return
+        }
         let early = Preconnect(self, to: endpoint)
         pool.addUse(of: endpoint)
         endpoint.early = early

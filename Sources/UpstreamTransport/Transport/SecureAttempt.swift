@@ -82,7 +82,7 @@ final class SecureAttempt: ConnectAttempt, ConnectObserver, EventHandler, TimerH
             updateInterest(of: registration)
         }
         let buffers = connector.buffers
-        // Until the session is open, these are its records.
+        // Until the session is open, the received bytes are the records of its handshake.
         switch channel.receive(into: buffers.records, through: buffers) {
         case .bytes(let count): proceed(session, with: UnsafeRawBufferPointer(rebasing: buffers.records[..<count]))
         case .wouldBlock, .needsMore: break
@@ -98,10 +98,10 @@ final class SecureAttempt: ConnectAttempt, ConnectObserver, EventHandler, TimerH
             if channel.sendRecords(counting: &total) == .failed { return fail(.tlsFailed) }
             updateInterest(of: registration)
         case .failed:
-            // It may be an alert.
+            // The records may contain an alert for the server.
             _ = channel.sendRecords(counting: &total)
             fail(.tlsFailed)
-        case .established(let taken): succeed(behind: UnsafeRawBufferPointer(rebasing: records[taken...]))
+        case .established(let taken): succeed(session, behind: UnsafeRawBufferPointer(rebasing: records[taken...]))
         }
     }
 
@@ -110,26 +110,29 @@ final class SecureAttempt: ConnectAttempt, ConnectObserver, EventHandler, TimerH
     }
 
     /// - Parameter records: received after the handshake.
-    private func succeed(behind records: UnsafeRawBufferPointer) {
+    private func succeed(_ session: TLSSession, behind records: UnsafeRawBufferPointer) {
         let buffer = connector.contentBuffer
-        // An end or a failure is reported to the channel's reader.
+        // The channel reports an end or a failure in these records to its reader.
         let early: [UInt8] =
             if case .bytes(let count) = channel.open(records, into: buffer) { Array(buffer[..<count]) } else { [] }
-        let channel = UpstreamTLSChannel(channel, judgedBy: judge, through: connector.buffers, early: early)
+        let channel = UpstreamTLSChannel(
+            channel, isForHTTP2: session.isForHTTP2, judgedBy: judge, through: connector.buffers, early: early)
         connector.didJudge(judge, for: target)
+        connector.note(session.isResumed ? .resumed : .full)
         let observer = observer
         guard var peer = end() else { return }
         peer.channel = channel
         peer.handshakeTime = loop.now.microseconds(since: connectedAt)
         guard let observer else { return peer.close() }
         observer.didConnect(peer)
-        // The end of the handshake usually leaves with a request.
+        // Sends the end of the handshake, unless the observer has already sent it together with a request, which is usual.
         channel.flush()
     }
 
     // MARK: The end
 
     private func fail(_ error: TransportError) {
+        if case .shakingHands = state { connector.note(judge.failure == nil ? .failed : .untrusted) }
         let observer = observer
         end()?.close()
         observer?.didFailToConnect(judge.failure.map { .untrusted($0) } ?? TransportError(alertTo: judge, or: error))
@@ -141,7 +144,7 @@ final class SecureAttempt: ConnectAttempt, ConnectObserver, EventHandler, TimerH
         switch state {
         case .connecting: break
         case .shakingHands(_, let registration): loop.deregister(registration)
-        // The connector may be gone.
+        // The connector may no longer exist, so it is not used.
         case .ended: return nil
         }
         state = .ended

@@ -16,11 +16,11 @@ package final class SwitchedConnection {
 
     package enum Sent { case octets(Int), wouldBlock, failed }
 
-    /// Not watched by any loop.
+    /// The connected socket; no loop watches it yet.
     package let descriptor: Int32
     /// The bytes received after the 101.
     package let received: [UInt8]
-    /// Counts the connections inside TLS.
+    /// The transport, which counts its switched connections inside TLS.
     private let transport: Transport?
     private let channel: UpstreamTLSChannel?
     private var isClosed = false
@@ -69,7 +69,8 @@ package final class SwitchedConnection {
         return .failed
     }
 
-    /// How many times records without application data are read.
+    /// The maximum number of reads in one call that bring only records without application data. After that the connection counts
+    /// as failed.
     private static let readsInTurn = 64
 
     /// - Parameter octets: not empty. After `wouldBlock` the next call must begin with the same bytes.
@@ -87,7 +88,7 @@ package final class SwitchedConnection {
         return Sent(channel.endSending())
     }
 
-    /// Closes the connection. The server gets no end announcement unless `endSending` has sent it.
+    /// Closes the connection. Only `endSending` announces the end to the server: this method does not.
     package func close() {
         if isClosed { return }
         isClosed = true
@@ -111,7 +112,7 @@ package final class SwitchedConnection {
 }
 
 extension SwitchedConnection.Sent {
-    fileprivate init(_ outcome: UpstreamConnection.SendOutcome) {
+    fileprivate init(_ outcome: SendOutcome) {
         self =
             switch outcome {
             case .bytes(let count): .octets(count)

@@ -31,7 +31,7 @@ package final class Transport {
     @exclusivity(unchecked) private var spare: [UpstreamExchange] = []
     private var nextNumber: UInt64 = 1
     private var waiting: [UInt64: UpstreamExchange] = [:]
-    /// Tickets of exchanges that gave up while their grant was in flight.
+    /// Tickets of exchanges that stopped waiting while their grant was in flight.
     private var orphans: [UInt64: PoolKey] = [:]
     private var connectionCount = 0
     /// Connections inside TLS that were handed to tunnels and carry another protocol.
@@ -115,8 +115,11 @@ package final class Transport {
     /// This loop's connections (including idle ones) and waiting exchanges.
     package var statistics: (connections: Int, idle: Int, waiting: Int) { (connectionCount, pool.count, waiting.count) }
 
-    /// Whether nothing is in flight: only idle connections, no switched connections, no exchange that waits, connects or is
-    /// between two attempts, no tunnel, no probe, no preconnect.
+    /// The TLS handshakes with servers since the start.
+    package var handshakes: HandshakeCounts { connector.handshakes }
+
+    /// Whether nothing is in flight: only idle connections, no switched connections, no waiting or connecting exchange, no
+    /// exchange between two attempts, no tunnel, no probe and no preconnect.
     package var isQuiet: Bool {
         connectionCount == pool.count && switchedCount == 0 && waiting.isEmpty && tunnels.isEmpty && probes.isEmpty
             && earlyConnections.isEmpty && !exchanges.contains { $0.isActive }
@@ -149,15 +152,16 @@ package final class Transport {
     // MARK: Connections
 
     /// The server for exchanges with this origin, or the reason why nothing may be sent to it.
-    func use(_ origin: Origin) throws(TransportError) -> Endpoint {
+    func use(_ origin: Origin, isKnownHTTP2: Bool = false) throws(TransportError) -> Endpoint {
         if isClosed { throw .transportClosed }
         guard configuration.gate.isOpen(to: origin.host) else { throw .egressClosed }
         // With a proxy no address is connected to here, so only the host itself can be checked.
         if hasProxy, let refusal = configuration.refusalByName(origin) { throw refusal }
         if origin.scheme == .https, !hasProxy || configuration.proxy?.asksSecurely != true { return try useSecurely(origin) }
-        // Also for exchanges that began under older settings.
+        // This also stops exchanges that began under older settings.
         if origin.scheme == .http, forbidsPlaintext(to: origin.host, port: origin.port) { throw .plaintextToPinnedHost }
         guard hasProxy, let proxy = configuration.proxy else {
+            if isKnownHTTP2 { return pool.use(PoolKey(direct: origin, isKnownHTTP2: true)) }
             return pool.useRecent(direct: origin) ?? pool.use(PoolKey(direct: origin))
         }
         return pool.use(PoolKey(forwardingProxy: proxy))
@@ -187,15 +191,17 @@ package final class Transport {
     /// Whether requests to this origin use a tunnel through the upstream proxy.
     package func asksForTunnel(to scheme: Origin.Scheme) -> Bool { scheme == .https && configuration.proxy != nil }
 
-    /// - Parameter via: for the upstream proxy, if it is asked for a tunnel.
+    /// - Parameter via: the value of Via in the request for a tunnel through the upstream proxy.
+    /// - Parameter isForSwitch: the connection is for a switch of protocols, which HTTP/2 does not have (RFC 9113 §8.6).
     func connect(
-        to endpoint: Endpoint, via: String, milliseconds: Int, observer: any ConnectObserver
+        to endpoint: Endpoint, via: String, isForSwitch: Bool = false, milliseconds: Int, observer: any ConnectObserver
     ) -> any ConnectAttempt {
         let key = endpoint.key
-        let target = ConnectTarget(
+        var target = ConnectTarget(
             host: key.origin.host, port: key.origin.port,
             addresses: key.tunnelProxy == nil ? configuration.resolve[key.origin.host] ?? [] : [],
             tunnelProxy: key.tunnelProxy, via: via, trust: endpoint.trust, identity: endpoint.identity, resumption: key)
+        if configuration.offersHTTP2, !isForSwitch, !endpoint.requiresHTTP1 { target.protocols = ["h2", "http/1.1"] }
         return connector.connect(to: target, milliseconds: milliseconds, observer: observer)
     }
 
@@ -214,19 +220,27 @@ package final class Transport {
         configuration.proxy == nil ? configuration.resolve[host] ?? [] : []
     }
 
-    func didOpen(_ connection: UpstreamConnection) {
+    /// Makes the connection in the version that the server has chosen.
+    func adopt(_ peer: ConnectedPeer, of endpoint: Endpoint, isForSwitch: Bool = false) throws(SystemError) -> PooledConnection {
+        let isHTTP2 = peer.channel?.isForHTTP2 ?? endpoint.key.isKnownHTTP2
+        if peer.channel != nil, isHTTP2 || !isForSwitch { pool.note(isHTTP2: isHTTP2, of: endpoint) }
+        if isHTTP2 { return try HTTP2OriginConnection(self, endpoint: endpoint, peer: peer) }
+        return try UpstreamConnection(self, endpoint: endpoint, peer: peer)
+    }
+
+    func didOpen(_ connection: PooledConnection) {
         connectionCount += 1
         pool.addUse(of: connection.endpoint)
     }
 
-    func didClose(_ connection: UpstreamConnection) {
+    func didClose(_ connection: PooledConnection) {
         connectionCount -= 1
         pool.endUse(of: connection.endpoint)
         budgets.release(connection.endpoint.key)
     }
 
     /// An exchange has finished with its connection.
-    func becameIdle(_ connection: UpstreamConnection) {
+    func becameIdle(_ connection: PooledConnection) {
         if isClosed { return connection.close() }
         if budgets.hasWaiters {
             guard connection.isReusable else { return connection.close() }
@@ -234,19 +248,19 @@ package final class Transport {
             case .keep: break
             case .close: return connection.close()
             case .handOver(let ticket):
-                if let exchange = waiting.removeValue(forKey: ticket) { return exchange.granted(connection) }
+                if let exchange = waiting.removeValue(forKey: ticket) { return connection.start(exchange) }
             }
         }
-        if connection.endpoint.idleCount >= configuration.idleConnectionsPerOrigin { return connection.close() }
+        guard connection.isWorthKeeping(among: configuration.idleConnectionsPerOrigin) else { return connection.close() }
         connection.idleSince = loop.now
-        pool.insert(connection)
+        connection.join(pool)
         if pool.count > configuration.idleConnections, let oldest = pool.oldestConnection { discard(oldest) }
         planSweep()
     }
 
     func idleConnectionStirred(_ connection: UpstreamConnection) { discard(connection) }
 
-    private func discard(_ connection: UpstreamConnection) {
+    private func discard(_ connection: PooledConnection) {
         pool.remove(connection)
         connection.close()
     }

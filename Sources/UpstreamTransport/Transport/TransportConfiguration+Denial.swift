@@ -13,8 +13,8 @@ extension TransportConfiguration {
         return proxy != nil && refusal == .ownListener ? nil : refusal
     }
 
-    /// Why nothing is sent to this origin, by the settings for hosts and addresses; `nil` if something may be. The addresses of a name count
-    /// if `resolve` has them and denies each.
+    /// Why the settings for hosts and addresses forbid all traffic to this origin; `nil` if they do not. The addresses of a name count only
+    /// if the setting `resolve` lists them, and each of them is denied.
     /// - Parameter byTunnel: in a tunnel for the client, whose scheme is not known.
     package func denial(of origin: Origin, byTunnel: Bool) -> TransportError? {
         let host = origin.judgedHost

@@ -1,3 +1,4 @@
+package import HTTP2Wire
 import HTTPMessage
 import HTTPWire
 import ServerTrust
@@ -21,6 +22,10 @@ package struct TransportConfiguration: Sendable {
     /// Records servers whose pins are only reported.
     package var audit: PinAudit?
     package var gate = EgressGate()
+    /// Whether https origins are offered HTTP/2 by ALPN.
+    package var offersHTTP2 = true
+    /// The limits of connections with HTTP/2.
+    package var http2Limits = HTTP2Limits()
     /// Maximum number of idle connections for one origin, and for all, in each loop.
     package var idleConnectionsPerOrigin = 64
     package var idleConnections = 512

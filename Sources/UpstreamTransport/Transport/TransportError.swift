@@ -1,3 +1,4 @@
+package import HTTP2Wire
 import HTTPMessage
 import HTTPWire
 import ServerTrust
@@ -14,7 +15,8 @@ package enum TransportError: Error, Equatable, Sendable {
     case plaintextToPinnedHost
     /// No trusted CA certificates are configured for https origins.
     case noTrustAnchors
-    /// The host's trust policy rejects the server, which has not received the request. Indirect, so that the other errors stay small.
+    /// The host's trust policy rejects the server, which has not received the request. The case is indirect, so that the other errors
+    /// stay small.
     indirect case untrusted(TrustFailure)
     /// The server ended the handshake with this alert.
     case tlsAlert(TLSAlert)
@@ -25,9 +27,10 @@ package enum TransportError: Error, Equatable, Sendable {
     /// The host is neither a name nor an IP address.
     case malformedHost
     case nameNotResolved
-    /// The address policy forbids every address that could be tried; this is the first.
+    /// The address policy forbids every address that could be tried; the value is the first of them.
     case destinationProhibited(IPAddress)
-    /// Every address that could be tried is private, and the address policy forbids these; this is the first.
+    /// Every address that could be tried is private, and the address policy forbids private addresses; the value is the first of
+    /// them.
     case destinationPrivate(IPAddress)
     /// The address and port are one of our own listeners.
     case ownListener
@@ -42,6 +45,8 @@ package enum TransportError: Error, Equatable, Sendable {
     case closedBeforeResponse
     /// The connection ended within a response's head.
     case closedInHead
+    /// The server has reset the stream of the request before it sent a response (RFC 9113 §5.4.2).
+    case streamReset(HTTP2ErrorCode)
     case malformedResponse(ResponseParseError)
     case malformedBody(BodyDecodeError)
     /// The connection ended before the body did: the bytes received are incomplete (RFC 9112 §8).
@@ -59,7 +64,7 @@ package enum TransportError: Error, Equatable, Sendable {
         self = judge.isIdentityMissing ? .identityMissing : .tlsAlert(TLSAlert(alert))
     }
 
-    /// As above, or another error of the handshake.
+    /// The error for the server's last alert, if `other` is only `tlsFailed` and there was an alert; otherwise `other`.
     init(alertTo judge: HandshakeJudge, or other: TransportError) {
         self = other == .tlsFailed ? TransportError(alertTo: judge) ?? other : other
     }
@@ -88,6 +93,7 @@ package enum TransportError: Error, Equatable, Sendable {
         case .timedOut(let phase): phase.reason
         case .closedBeforeResponse: "closed_before_response"
         case .closedInHead: "closed_in_head"
+        case .streamReset: "stream_reset"
         case .malformedResponse(let error): error.reason
         case .malformedBody(let error): error.reason
         case .incompleteBody: "incomplete_body"

@@ -17,6 +17,9 @@ enum BudgetMessage: Sendable {
 package final class UpstreamBudgets: Sendable {
     package let connectionLimit: Int
     package let connectionLimitPerOrigin: Int
+    /// The most places of a server that has a connection with HTTP/2, on which each request takes a place. A server with HTTP/2 serves many
+    /// requests on few connections, and some requests stay open for long, such as gRPC's streams.
+    private let sharedLimitPerOrigin: Int
     package let queueLengthLimit: Int
 
     /// How many exchanges may wait for a connection: as many as there may be connections. How long one may wait is a setting
@@ -31,8 +34,10 @@ package final class UpstreamBudgets: Sendable {
     private struct Books {
         var total = 0
         var perKey: [PoolKey: Int] = [:]
+        /// The servers of `perKey` that have a connection with HTTP/2.
+        var sharing: Set<PoolKey> = []
         var queues: [PoolKey: [Waiter]] = [:]
-        /// The servers that exchanges wait for, the next one first.
+        /// The servers for which exchanges wait, in the order of their turns.
         var ring: [PoolKey] = []
         var waiterCount = 0
         var nextTicket: UInt64 = 1
@@ -45,6 +50,7 @@ package final class UpstreamBudgets: Sendable {
     package init(connections: Int = 1024, connectionsPerOrigin: Int = 64, queueLength: Int = UpstreamBudgets.usualQueueLength) {
         connectionLimit = connections
         connectionLimitPerOrigin = connectionsPerOrigin
+        sharedLimitPerOrigin = max(connectionsPerOrigin, connections / 2)
         queueLengthLimit = queueLength
     }
 
@@ -66,7 +72,7 @@ package final class UpstreamBudgets: Sendable {
         }
     }
 
-    /// Its waiting exchanges must have given up before.
+    /// Removes a transport from the members. Its exchanges must have left the queue before.
     func leave(_ member: Int) {
         books.withLock { $0.members[member] = nil }
     }
@@ -93,15 +99,27 @@ package final class UpstreamBudgets: Sendable {
             books.total -= 1
             let left = (books.perKey[key] ?? 1) - 1
             books.perKey[key] = left == 0 ? nil : left
+            if left == 0, !books.sharing.isEmpty { books.sharing.remove(key) }
             return takeNext(from: &books)
         }
         grant?.port.send(.granted(ticket: grant?.ticket ?? 0))
     }
 
+    /// Notes that a counted connection of this server has HTTP/2: more exchanges may then proceed.
+    func share(_ key: PoolKey) {
+        let grants: [(port: Port<BudgetMessage>, ticket: UInt64)] = books.withLock { books in
+            guard books.perKey[key] != nil, books.sharing.insert(key).inserted else { return [] }
+            var grants: [(port: Port<BudgetMessage>, ticket: UInt64)] = []
+            while let grant = takeNext(from: &books) { grants.append(grant) }
+            return grants
+        }
+        for grant in grants { grant.port.send(.granted(ticket: grant.ticket)) }
+    }
+
     // MARK: Waiting
 
-    /// Joins the queue. Other loops are asked to close an idle connection, unless one may be opened by now. A connection may
-    /// have been closed since `acquire` was called, and no other event would grant its place.
+    /// Joins the queue. Tells other loops to close an idle connection, unless a waiting exchange may open one by now: a connection may have
+    /// been closed since `acquire` was called, and no other event would grant its place.
     /// - Returns: a ticket, or `nil` if the queue is full.
     func wait(for key: PoolKey, member: Int) -> UInt64? {
         let (ticket, messages): (UInt64?, [(Port<BudgetMessage>, BudgetMessage)]) = books.withLock { books in
@@ -137,9 +155,9 @@ package final class UpstreamBudgets: Sendable {
     }
 
     enum Settlement: Equatable {
-        /// No waiting exchange can use this connection's place.
+        /// No waiting exchange can use the place of this connection.
         case keep
-        /// This loop's exchange with that ticket is next, and takes over the connection.
+        /// This loop's exchange with that ticket is next, and gets the connection.
         case handOver(ticket: UInt64)
         /// An exchange that cannot use this connection is next: closing it lets that exchange open its own.
         case close
@@ -150,7 +168,7 @@ package final class UpstreamBudgets: Sendable {
         books.withLock { books in
             for (place, candidate) in books.ring.enumerated() {
                 let count = (books.perKey[candidate] ?? 0) - (candidate == key ? 1 : 0)
-                guard candidate.isForwardingProxy || count < connectionLimitPerOrigin else { continue }
+                guard candidate.isForwardingProxy || count < limit(of: candidate, in: books) else { continue }
                 guard candidate == key, let waiter = books.queues[candidate]?.first, waiter.member == member else {
                     return .close
                 }
@@ -165,7 +183,11 @@ package final class UpstreamBudgets: Sendable {
 
     private func permits(_ key: PoolKey, books: Books) -> Bool {
         guard books.total < connectionLimit else { return false }
-        return key.isForwardingProxy || books.perKey[key] ?? 0 < connectionLimitPerOrigin
+        return key.isForwardingProxy || books.perKey[key] ?? 0 < limit(of: key, in: books)
+    }
+
+    private func limit(of key: PoolKey, in books: Books) -> Int {
+        books.sharing.contains(key) ? sharedLimitPerOrigin : connectionLimitPerOrigin
     }
 
     private static func count(_ key: PoolKey, in books: inout Books) {

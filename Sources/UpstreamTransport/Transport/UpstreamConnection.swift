@@ -6,14 +6,14 @@ import HTTPMessage
 import HTTPWire
 import ServerTrust
 
-/// A connection to a server, which also reads the responses. Confined to its loop.
+/// A connection to a server that speaks HTTP/1.1, which also reads the responses. Confined to its loop.
 ///
 /// States and moves: `idle` (in the pool) ⇄ `head` → `body` → `idle`, and from each to `closed`. A connection that was handed
 /// to a tunnel (`SwitchedConnection`) is also `closed`. In `idle` anything that the server does ends the connection: bytes sent
 /// without a request must not be treated as the response to a later one.
 ///
 /// For a plain socket it uses `recv`, `splice` and `send`; for a TLS connection the channel's counterparts.
-final class UpstreamConnection: EventHandler, BatchHandler {
+final class UpstreamConnection: PooledConnection, RequestCarrier, EventHandler, BatchHandler {
     private enum State { case idle, head, body, closed }
 
     /// The parsing state; its storage is reused for each response.
@@ -30,20 +30,15 @@ final class UpstreamConnection: EventHandler, BatchHandler {
         }
     }
 
-    let endpoint: Endpoint
+    let version = HTTPVersion.http11
     let remoteAddress: IPAddress?
-    /// 0 without TLS.
+    /// The mark of the server's trust policy; 0 without TLS.
     let trustMark: UInt64
-    /// `nil` without TLS.
+    /// The server's evidence in recorded form; `nil` without TLS.
     var recordedChain: RecordedChain? { channel?.recordedChain }
     private(set) var exchange: UpstreamExchange?
-    /// Whether an exchange has used it, or is using it.
+    /// Whether an exchange has used the connection, or is using it.
     private(set) var hasCarried = false
-    /// When it was last put into the pool.
-    var idleSince = MonotonicTime(nanoseconds: 0)
-    /// Neighbors in the pool's list by age. The pool's endpoints keep all of them alive.
-    unowned(unsafe) var newer: UpstreamConnection?
-    unowned(unsafe) var older: UpstreamConnection?
 
     private let transport: Transport
     private let descriptor: Int32
@@ -62,12 +57,12 @@ final class UpstreamConnection: EventHandler, BatchHandler {
     /// Takes ownership of the peer. The caller has counted the connection in the budgets.
     init(_ transport: Transport, endpoint: Endpoint, peer: ConnectedPeer) throws(SystemError) {
         self.transport = transport
-        self.endpoint = endpoint
         descriptor = peer.descriptor
         channel = peer.channel
         remoteAddress = peer.address
         trustMark = peer.channel?.trustMark ?? 0
         reading = Reading(limits: transport.configuration.limits)
+        super.init(endpoint)
         do {
             registration = try transport.loop.register(descriptor, [.read, .peerClose], handler: self)
         } catch {
@@ -90,14 +85,24 @@ final class UpstreamConnection: EventHandler, BatchHandler {
         if channel?.holdsInput == true { planRead() }
     }
 
-    /// As `UpstreamTLSChannel.verdict`.
+    override func start(_ exchange: UpstreamExchange) { exchange.granted(self) }
+
+    override func isWorthKeeping(among limit: Int) -> Bool { endpoint.idleCount < limit }
+
+    override func join(_ pool: ConnectionPool) { pool.insert(self) }
+
+    override func leaveEndpoint() {
+        if let index = endpoint.idle.lastIndex(where: { $0 === self }) { endpoint.idle.remove(at: index) }
+    }
+
+    /// The verdict on the server; `nil` without TLS.
     var verdict: TrustVerdict? { channel?.verdict }
 
-    /// As `UpstreamTLSChannel.judgedChain`.
+    /// The verified chain, as in `UpstreamTLSChannel.judgedChain`; empty without TLS.
     var judgedChain: [Certificate] { channel?.judgedChain ?? [] }
 
     /// Closes the socket. Its exchange, if any, is not notified.
-    func close() {
+    override func close() {
         guard state != .closed else { return }
         state = .closed
         exchange = nil
@@ -113,9 +118,9 @@ final class UpstreamConnection: EventHandler, BatchHandler {
         transport.didClose(self)
     }
 
-    /// Whether the server has neither sent bytes since the last response nor closed. Such bytes are reported only with the next
-    /// batch of events, and must not be treated as the next response.
-    var isReusable: Bool {
+    /// Whether the server has neither sent bytes since the last response nor closed. Bytes without a request are reported only with
+    /// the next batch of events, and must not be treated as the next response.
+    override var isReusable: Bool {
         if let channel { return channel.isReusable(at: Timestamp(milliseconds: transport.loop.wallClockMilliseconds)) }
         var byte: UInt8 = 0
         return recv(descriptor, &byte, 1, larder_msg_peek | larder_msg_dontwait) < 0 && errno == EAGAIN
@@ -125,8 +130,6 @@ final class UpstreamConnection: EventHandler, BatchHandler {
     var refusal: TransportError? { channel?.refusal }
 
     // MARK: Sending
-
-    enum SendOutcome { case bytes(Int), wouldBlock, failed }
 
     func send(_ bytes: Span<UInt8>) -> SendOutcome {
         if let channel { return channel.send(bytes) }
@@ -154,7 +157,8 @@ final class UpstreamConnection: EventHandler, BatchHandler {
 
     func ready(_ events: ReadyEvents) {
         guard let exchange else {
-            // The server closed an idle connection, or sent bytes without a request. TLS records without application data are neither.
+            // The server closed an idle connection, or sent bytes without a request. TLS records without application data do not end
+            // the connection.
             if channel == nil || !isReusable { transport.idleConnectionStirred(self) }
             return
         }
@@ -237,7 +241,7 @@ final class UpstreamConnection: EventHandler, BatchHandler {
         }
     }
 
-    /// One read for each readiness event, as without TLS.
+    /// One read for each readiness event, as for a plain socket.
     private func read(from channel: UpstreamTLSChannel, for exchange: UpstreamExchange) {
         let kept = takeUpPartialHead()
         let buffer = transport.readBuffer
@@ -246,7 +250,7 @@ final class UpstreamConnection: EventHandler, BatchHandler {
         case .bytes(let count):
             exchange.didReceive(count)
             process(UnsafeRawBufferPointer(rebasing: buffer[..<(kept + count)]).bytes, for: exchange)
-            // No event signals an end that came with the bytes.
+            // Reads again if the connection ended with these bytes, because no event will signal that end.
             if self.exchange === exchange, channel.holdsInput, !isPaused { planRead() }
         case .wouldBlock, .needsMore: break
         case .ended: inputEnded(for: exchange)
@@ -320,7 +324,7 @@ final class UpstreamConnection: EventHandler, BatchHandler {
 
     /// - Returns: whether to continue with the bytes after the head.
     private func receivedHead(for exchange: UpstreamExchange) -> Bool {
-        // Moved out while it is used: a head stored in an object is copied for each call.
+        // Moved out while it is used, because a head that is stored in an object is copied for each call.
         var head = ResponseHead()
         swap(&head, &reading.head)
         defer { swap(&head, &reading.head) }
@@ -351,7 +355,7 @@ final class UpstreamConnection: EventHandler, BatchHandler {
 
     private func dropPartialHead() {
         if reading.partialHead.isEmpty { return }
-        // Keep storage of a usual head's size for the next one.
+        // Keep the buffer for the next head, unless this one was larger than usual.
         let keepsStorage = reading.partialHead.capacity <= 4096
         reading.partialHead.removeAll(keepingCapacity: keepsStorage)
     }

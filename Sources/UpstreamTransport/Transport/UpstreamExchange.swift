@@ -7,45 +7,49 @@ import ServerTrust
 /// Runs exchanges with origins, one after another: waits for a connection, sends the request, and keeps the timeouts. Its
 /// connection reads the response. The transport keeps and reuses the object, so that an exchange allocates nothing of its own.
 ///
-/// States and moves: `unused` → `refused` | `queued` | `connecting` | `active`; `queued` → `refused` (the gate has been closed) |
-/// `connecting` | `active`; `connecting` → `active`; `active` → `refused` | `queued` | `connecting` (the one retry); each → `unused` at
-/// its end.
+/// States and moves: `unused` → `refused` | `joining` (another exchange's attempt to connect) | `queued` | `connecting` | `active`;
+/// `joining` → any of these; `queued` → `refused` (the gate has been closed) | `connecting` | `active`; `connecting` → `active`;
+/// `active` → `refused` | `joining` | `queued` | `connecting` (the one retry); each → `unused` at its end.
 final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
-    private enum State { case unused, refused(TransportError), queued(ticket: UInt64), connecting, active }
+    enum State { case unused, refused(TransportError), joining, queued(ticket: UInt64), connecting, active }
 
     private(set) var number: UInt64 = 0
-    @exclusivity(unchecked) private var request: UpstreamRequest
-    @exclusivity(unchecked) private(set) var metrics = ExchangeMetrics()
+    @exclusivity(unchecked) private(set) var request: UpstreamRequest
+    @exclusivity(unchecked) var metrics = ExchangeMetrics()
     /// Whether the kernel has accepted the whole request.
     private(set) var isRequestSent = false
     /// The pipe that the body is moved into, instead of being delivered.
     var diversion: BodyDiversion?
-    /// Its index in the transport's list of exchanges.
+    /// The index of this object in the transport's list of exchanges.
     var index = 0
 
     /// Strong, so that work deferred to the end of the batch can use it; `Transport.close` breaks the cycle.
-    private let transport: Transport
-    private let loop: EventLoop
+    let transport: Transport
+    let loop: EventLoop
     private var timer: TimerID?
-    private var state = State.unused
+    var state = State.unused
     private var delegate: (any OriginExchangeDelegate)?
-    private var endpoint: Endpoint?
-    private var connection: UpstreamConnection?
-    private var attempt: (any ConnectAttempt)?
-    private var timeouts = UpstreamTimeouts()
+    private(set) var endpoint: Endpoint?
+    private var connection: (any RequestCarrier)?
+    var attempt: (any ConnectAttempt)?
+    private(set) var timeouts = UpstreamTimeouts()
 
     @exclusivity(unchecked) private var output = OutputBuffer()
     private var bodyRemaining: UInt64 = 0
     private var isBodyEnded = false
     private var isBodyBlocked = false
     private var hasTakenBody = false
+    /// The part of the body that was written, in its framing, as long as the server may still refuse the request unprocessed. `nil` if it
+    /// is too long to keep.
+    @exclusivity(unchecked) private var writtenBody: [UInt8]?
+    private var refusalCount = 0
     private var isSendingBroken = false
     private var isPaused = false
-    /// The head of the final response has arrived.
+    /// Whether the head of the final response has arrived.
     private var isAnswered = false
 
     private var openedAt = MonotonicTime(nanoseconds: 0)
-    private var waitingSince = MonotonicTime(nanoseconds: 0)
+    var waitingSince = MonotonicTime(nanoseconds: 0)
     private var totalDeadline = MonotonicTime.never
     private var headDeadline = MonotonicTime.never
     private var phase = TimeoutPhase.connect
@@ -72,6 +76,8 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
     }
 
     var method: Method { self.request.method }
+    var requestFraming: BodyFraming { self.request.body }
+    var acceptsTrailers: Bool { self.request.acceptsTrailers }
 
     /// Whether the server may switch protocols now.
     var mayBeSwitched: Bool { request.isForSwitch && isRequestSent }
@@ -98,6 +104,8 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         isRequestSent = false
         isBodyBlocked = false
         hasTakenBody = false
+        writtenBody = nil
+        refusalCount = 0
         isSendingBroken = false
         isPaused = false
         isAnswered = false
@@ -105,7 +113,11 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         isBodyEnded = request.body == .none || request.body == .length(0)
         if case .length(let length) = request.body { bodyRemaining = length }
         let endpoint: Endpoint
-        do throws(TransportError) { endpoint = try transport.use(request.origin) } catch { return refuse(error) }
+        do throws(TransportError) {
+            endpoint = try transport.use(request.origin, isKnownHTTP2: request.isForKnownHTTP2)
+        } catch {
+            return refuse(error)
+        }
         self.endpoint = endpoint
         if endpoint.key.isForwardingProxy, let proxy = transport.configuration.proxy {
             self.request.head = AbsoluteForm.head(from: request.head, origin: request.origin, authorization: proxy.authorization)
@@ -113,33 +125,13 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         if !isBodyEnded {
             let head = self.request.head
             output.append(head.span)
+            if endpoint.mayUseHTTP2 { writtenBody = [] }
         }
-        while let connection = transport.pool.take(from: endpoint) {
-            if connection.isReusable { return start(on: connection, isReused: true) }
-            connection.close()
-        }
-        awaitConnection(endpoint)
-    }
-
-    private func awaitConnection(_ endpoint: Endpoint) {
-        if let error = transport.configuration.refusalByName(request.origin) { return refuse(error) }
-        waitingSince = loop.now
-        if let early = endpoint.early {
-            guard transport.configuration.gate.isOpen(to: request.origin.host) else { return refuse(.egressClosed) }
-            state = .connecting
-            arm(.connect, 0)
-            early.takeOver(by: self)
-            attempt = early
-            return
-        }
-        if transport.acquire(endpoint.key) { return connect(to: endpoint) }
-        guard let ticket = transport.enqueue(self, for: endpoint.key) else { return refuse(.queueFull) }
-        state = .queued(ticket: ticket)
-        arm(.queue, timeouts.queue)
+        obtainConnection(to: endpoint)
     }
 
     /// Fails at the end of the batch, since the delegate must not be called from within `open`.
-    private func refuse(_ error: TransportError) {
+    func refuse(_ error: TransportError) {
         state = .refused(error)
         loop.atEndOfBatch(self)
     }
@@ -149,64 +141,14 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         if case .active = state, !output.isEmpty { flush() }
     }
 
-    /// The exchange's turn has come: it may open a connection, which is already counted.
-    func granted() {
-        guard case .queued = state, let endpoint else { return }
-        metrics.queueTime = loop.now.microseconds(since: waitingSince)
-        connect(to: endpoint)
-    }
-
-    /// The exchange's turn has come, with a connection that another exchange has finished with.
-    func granted(_ connection: UpstreamConnection) {
-        guard case .queued = state else { return }
-        metrics.queueTime = loop.now.microseconds(since: waitingSince)
-        guard transport.configuration.gate.isOpen(to: request.origin.host) else {
-            connection.close()
-            return refuse(.egressClosed)
-        }
-        start(on: connection, isReused: true)
-    }
-
-    private func connect(to endpoint: Endpoint) {
-        // The gate may have been closed while the exchange waited for its turn.
-        guard transport.configuration.gate.isOpen(to: request.origin.host) else {
-            transport.budgets.release(endpoint.key)
-            return refuse(.egressClosed)
-        }
-        waitingSince = loop.now
-        state = .connecting
-        // The attempt has the timeout for lookup and connecting; the timer here only limits the whole exchange.
-        arm(.connect, 0)
-        attempt = transport.connect(to: endpoint, via: request.via, milliseconds: timeouts.connect, observer: self)
-    }
-
-    func didConnect(_ peer: ConnectedPeer) {
-        attempt = nil
-        guard let endpoint else { return peer.close() }
-        metrics.connectTime = loop.now.microseconds(since: waitingSince)
-        metrics.lookUpTime = peer.lookUpTime
-        metrics.handshakeTime = peer.handshakeTime
-        do throws(SystemError) {
-            let connection = try UpstreamConnection(transport, endpoint: endpoint, peer: peer)
-            start(on: connection, isReused: false)
-        } catch {
-            transport.budgets.release(endpoint.key)
-            fail(.outOfResources(code: error.code))
-        }
-    }
-
-    func didFailToConnect(_ error: TransportError) {
-        attempt = nil
-        if let endpoint { transport.budgets.release(endpoint.key) }
-        fail(error)
-    }
-
-    private func start(on connection: UpstreamConnection, isReused: Bool) {
+    func start(on connection: some RequestCarrier, isReused: Bool) {
         state = .active
         self.connection = connection
+        metrics.version = connection.version
+        if connection.version != .http2 { writtenBody = nil }
         metrics.isConnectionReused = isReused
         metrics.remoteAddress = connection.remoteAddress
-        metrics.remotePort = connection.endpoint.key.connectedPort
+        if let endpoint { metrics.remotePort = endpoint.key.connectedPort }
         metrics.trustMark = connection.trustMark
         if !connection.hasCarried { judgedChain = connection.judgedChain }
         connection.begin(self)
@@ -224,7 +166,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
 
     // MARK: Sending
 
-    private func sendHeadAlone(on connection: UpstreamConnection) {
+    private func sendHeadAlone(on connection: some RequestCarrier) {
         let count: Int
         let head = request.head
         switch connection.send(head.span) {
@@ -242,7 +184,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
     func flush() {
         guard let connection, !isSendingBroken else { return }
         while !output.isEmpty {
-            switch output.send(on: connection) {
+            switch output.send({ connection.send($0) }) {
             case .bytes(let count):
                 metrics.bytesSent += UInt64(count)
                 output.consume(count)
@@ -258,7 +200,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
             if !isRequestSent { requestSent() }
             return
         }
-        // Now the exchange waits for the client, whose timeout is kept elsewhere.
+        // From here on, the exchange waits for the client, whose timeout is kept elsewhere.
         armSending(.sending, 0)
         guard isBodyBlocked else { return }
         isBodyBlocked = false
@@ -285,14 +227,16 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         hasTakenBody = true
         if isSendingBroken || bytes.isEmpty { return true }
         if request.body == .chunked {
-            output.append { ChunkWriter.writeChunkHeader(count: bytes.count, into: &$0) }
-            output.append(bytes)
-            output.append { ChunkWriter.writeChunkEnd(into: &$0) }
+            write {
+                ChunkWriter.writeChunkHeader(count: bytes.count, into: &$0)
+                $0.append(bytes)
+                ChunkWriter.writeChunkEnd(into: &$0)
+            }
         } else {
             precondition(UInt64(bytes.count) <= bodyRemaining, "a body is no longer than announced")
             bodyRemaining -= UInt64(bytes.count)
             if bodyRemaining == 0 { isBodyEnded = true }
-            output.append(bytes)
+            write { $0.append(bytes) }
         }
         flush()
         if output.count < transport.configuration.requestBufferLength { return true }
@@ -300,13 +244,25 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         return isBodyEnded
     }
 
+    private func write(_ body: (inout [UInt8]) -> Void) {
+        output.append(body)
+        guard writtenBody != nil else { return }
+        body(&writtenBody!)
+        if (writtenBody?.count ?? 0) > Self.writtenBodyLimit { writtenBody = nil }
+    }
+
+    /// The usual window of a new stream (RFC 9113 §6.9.2). A server that accepts a longer body has begun to process the request.
+    private static let writtenBodyLimit = 65_535
+    /// The maximum number of times that a request is sent again after a server has refused it unprocessed.
+    private static let refusalLimit = 20
+
     func endBody(trailers: Fields) {
         if isBodyEnded { return }
         if request.body == .chunked {
             isBodyEnded = true
             hasTakenBody = true
             if isSendingBroken { return }
-            output.append { ChunkWriter.writeLastChunk(trailers: trailers, into: &$0) }
+            write { ChunkWriter.writeLastChunk(trailers: trailers, into: &$0) }
             flush()
         } else {
             stopConnecting()
@@ -325,14 +281,14 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
 
     func didReceiveInformational(_ head: borrowing ResponseHead) {
         if isRequestSent { awaitHead() }
-        // `awaitHead` has restarted the head's deadline, which the timer must include.
+        // `awaitHead` has set a new deadline for the head, which the timer must take into account.
         if !isPaused { arm(.idle, timeouts.idle) }
         delegate?.exchange(handle, didReceiveInformational: head)
     }
 
     func didReceiveHead(_ head: inout ResponseHead, framing: BodyFraming) {
         isAnswered = true
-        // The proxy requests credentials from Larder, and no client could send them.
+        // The proxy requests credentials from Larder, and clients cannot send them.
         let isOfProxy = head.status.code == 407 && endpoint?.key.isForwardingProxy == true
         if isOfProxy, !request.takesProxyChallenges { return fail(.tunnelRefused(status: 407)) }
         headDeadline = .never
@@ -362,17 +318,35 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
 
     /// The connection ended before the first byte of a response.
     func closedBeforeResponse() {
-        guard canRetry, let endpoint else { return fail(connection?.refusal ?? .closedBeforeResponse) }
+        guard canRetry else { return fail(connection?.refusal ?? .closedBeforeResponse) }
+        retry()
+    }
+
+    /// The server has not processed the request, so another connection may carry it, whatever its method (RFC 9113 §8.7).
+    func wasRefused(_ error: TransportError) {
+        refusalCount += 1
+        guard refusalCount <= Self.refusalLimit, !hasTakenBody || writtenBody != nil else { return fail(error) }
+        retry()
+    }
+
+    private func retry() {
+        guard let endpoint else { return }
         closeConnection()
         metrics.isRetried = true
         isSendingBroken = false
         isRequestSent = false
         headDeadline = .never
         output.removeAll()
-        awaitConnection(endpoint)
+        if !isBodyEnded || hasTakenBody {
+            let head = request.head
+            output.append(head.span)
+            if let writtenBody { output.append(writtenBody.span) }
+        }
+        obtainConnection(to: endpoint)
     }
 
-    /// RFC 9110 §9.2.2: only an idempotent request, once, on a reused connection, without a body.
+    /// Whether the request may be sent again (RFC 9110 §9.2.2): once, if it is idempotent, has no body, and was sent on a reused
+    /// connection.
     private var canRetry: Bool {
         metrics.isConnectionReused && !metrics.isRetried && request.isRetryable && request.method.isIdempotent
             && (request.body == .none || request.body == .length(0))
@@ -387,22 +361,22 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         if metrics.bytesReceived > 0 { arm(.idle, paused ? 0 : timeouts.idle) }
     }
 
-    /// Sets the deadline of a phase; with zero milliseconds only the deadlines of the head and of the whole exchange apply.
-    private func arm(_ phase: TimeoutPhase, _ milliseconds: Int) {
+    /// Sets the deadline of a phase. With zero milliseconds, only the deadlines of the head and of the whole exchange apply.
+    func arm(_ phase: TimeoutPhase, _ milliseconds: Int) {
         self.phase = phase
         guard let timer else { return }
         let deadline = milliseconds > 0 ? loop.now.advanced(milliseconds: milliseconds) : .never
         loop.setTimer(timer, at: min(deadline, headDeadline, totalDeadline))
     }
 
-    /// However slowly it arrives, the head must be complete within the first-byte timeout.
+    /// Sets the deadline of the head: the whole head must arrive within the first-byte timeout, even if it arrives slowly.
     private func awaitHead() {
         headDeadline = isAnswered || timeouts.firstByte <= 0 ? .never : loop.now.advanced(milliseconds: timeouts.firstByte)
     }
 
-    /// Sets the timeout of a sending phase. If the origin responds before it has the whole request, the idle timeout applies
-    /// from then on, however much of the rest it accepts. An interim response (such as 100) does not count: the origin may wait
-    /// for the content.
+    /// Sets the timeout of a sending phase. If the origin responds before it has the whole request, the idle timeout applies from then on,
+    /// however much of the rest it accepts. An interim response (such as 100) does not change the timeout: the origin may wait for the
+    /// content.
     private func armSending(_ phase: TimeoutPhase, _ milliseconds: Int) {
         if isAnswered { arm(.idle, isPaused ? 0 : timeouts.idle) } else { arm(phase, milliseconds) }
     }
@@ -444,19 +418,24 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         if let endpoint { transport.pool.endUse(of: endpoint) }
         endpoint = nil
         output.removeAll()
+        writtenBody = nil
         request.head = []
         if let timer { loop.cancelTimer(timer) }
         return last
     }
 
-    /// Gives up its place in the queue, or its connection attempt.
+    /// Leaves the queue, or cancels the connection attempt.
     private func stopConnecting() {
         guard let endpoint else { return }
         if case .queued(let ticket) = state { transport.dequeue(ticket, key: endpoint.key) }
+        if case .joining = state { endpoint.leave(self) }
         guard let attempt else { return }
         self.attempt = nil
         attempt.cancel()
         transport.budgets.release(endpoint.key)
+        // Set before the next call, in which an exchange that waited for this attempt may begin its own attempt.
+        state = .unused
+        endpoint.openingEnded()
     }
 
     private func closeConnection() {

@@ -6,10 +6,11 @@ package struct UpstreamProxy: Hashable, Sendable {
     package let port: UInt16
     /// The value of `Proxy-Authorization`, or `nil`.
     package let authorization: [UInt8]?
-    /// The password for tunnel requests, used after the proxy has named its scheme (Basic or Digest). Plain requests then bring
-    /// their own Proxy-Authorization.
+    /// The password for tunnel requests, used after the proxy has named its scheme (Basic or Digest). Plain requests then have their own
+    /// Proxy-Authorization field.
     package let password: Password?
-    /// Whether requests for https origins are sent to it in absolute form, as those for http are; otherwise it is asked for tunnels.
+    /// Whether the proxy receives requests for https origins in absolute form, like requests for http origins. If not, Larder sends them
+    /// through a tunnel.
     let asksSecurely: Bool
 
     package struct Password: Hashable, Sendable {
@@ -25,7 +26,7 @@ package struct UpstreamProxy: Hashable, Sendable {
         self.asksSecurely = asksSecurely
     }
 
-    /// With a password for the scheme that the proxy requests.
+    /// A proxy with a password, which is sent in the scheme that the proxy requests.
     package init(host: String, port: UInt16, asking user: String, password: String) {
         self.host = host
         self.port = port
@@ -34,7 +35,7 @@ package struct UpstreamProxy: Hashable, Sendable {
         self.password = Password(user: user, password: password)
     }
 
-    /// With the Basic scheme (RFC 7617 §2).
+    /// A proxy with a password, which is sent in the Basic scheme (RFC 7617 §2).
     package init(host: String, port: UInt16, user: String, password: String) {
         let value = "Basic " + Base64.encode(Array("\(user):\(password)".utf8))
         self.init(host: host, port: port, authorization: Array(value.utf8))
@@ -44,6 +45,6 @@ package struct UpstreamProxy: Hashable, Sendable {
 }
 
 extension UpstreamProxy: CustomStringConvertible {
-    /// Without the credentials.
+    /// The host and port, without the credentials.
     package var description: String { origin.authority }
 }

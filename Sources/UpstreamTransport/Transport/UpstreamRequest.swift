@@ -10,15 +10,20 @@ package struct UpstreamRequest: Sendable {
     package var head: [UInt8]
     /// `none`, `length` or `chunked`; the head already says the same.
     package var body: BodyFraming
-    /// `nil`: the timeouts of the configuration.
+    /// The timeouts for this request; `nil` for those of the configuration.
     package var timeouts: UpstreamTimeouts?
-    /// The Via value for asking an upstream proxy for a tunnel to the origin (RFC 9110 §7.6.3), if one is needed.
+    /// The Via value of the CONNECT to an upstream proxy (RFC 9110 §7.6.3), if a tunnel to the origin is needed.
     package var via: String
     /// Whether a new connection may replace a pooled one that turns out to be dead. Done once, and only for idempotent methods
     /// without a body (RFC 9110 §9.2.2).
     package var isRetryable: Bool
-    /// The head requests another protocol: a 101 ends the exchange with `didSwitchProtocols`. For any other request a 101 is an error.
+    /// Whether the head requests another protocol: then a 101 ends the exchange with `didSwitchProtocols`. For any other request a 101 is
+    /// an error.
     package var isForSwitch: Bool
+    /// Whether the recipient of the response can use trailers (RFC 9110 §6.5.1). In HTTP/2 the request says so to the server.
+    package var acceptsTrailers = false
+    /// Whether the server is known to speak HTTP/2 without TLS, since its client does (RFC 9113 §3.3).
+    package var isForKnownHTTP2 = false
     /// Whether a proxy's 407 is delivered as a response. If not, it is a failure: clients cannot answer it.
     package var takesProxyChallenges = false
 

@@ -24,15 +24,20 @@ final class UpstreamTLSChannel {
     private let buffers: RecordBuffers
     /// Bytes that arrived with the end of the handshake, before anything was sent.
     @exclusivity(unchecked) private var early: [UInt8]
-    /// How many bytes of the caller are in records that the kernel has not accepted.
+    /// The number of the caller's bytes in records that the kernel has not accepted.
     @exclusivity(unchecked) private var sealedCount = 0
     private var hasAnnouncedEnd = false
+    /// Whether the handshake chose HTTP/2 (RFC 7301).
+    let isForHTTP2: Bool
     private var isClosed = false
 
     /// - Parameters:
-    ///   - channel: with an open session.
-    ///   - judge: with its verdict.
-    init(_ channel: ByteChannel, judgedBy judge: HandshakeJudge, through buffers: RecordBuffers, early: [UInt8]) {
+    ///   - channel: a channel with an open session.
+    ///   - judge: has reached its verdict on the server.
+    init(
+        _ channel: ByteChannel, isForHTTP2: Bool, judgedBy judge: HandshakeJudge, through buffers: RecordBuffers, early: [UInt8]
+    ) {
+        self.isForHTTP2 = isForHTTP2
         self.channel = channel
         self.judge = judge
         self.buffers = buffers
@@ -50,7 +55,7 @@ final class UpstreamTLSChannel {
     /// The mark of the policy that accepted the server.
     var trustMark: UInt64 { judge.mark }
 
-    /// The evidence that the server was accepted with, to be stored with its responses; `nil` if it is too large.
+    /// The evidence by which the server was accepted, to be stored with its responses; `nil` if it is too large.
     private(set) lazy var recordedChain = judge.evidence.flatMap { RecordedChain($0.record) }
 
     /// Why the server closed the connection, if it sent an alert: in TLS 1.3 it checks the client's part of the handshake after
@@ -66,7 +71,7 @@ final class UpstreamTLSChannel {
     private static let sendLimit = 64 * 1024
 
     /// - Parameter bytes: not empty. After `wouldBlock` the next call must begin with the same bytes.
-    func send(_ bytes: Span<UInt8>) -> UpstreamConnection.SendOutcome {
+    func send(_ bytes: Span<UInt8>) -> SendOutcome {
         if sealedCount == 0 {
             lendStorage()
             let count = min(bytes.count, Self.sendLimit)
@@ -85,7 +90,7 @@ final class UpstreamTLSChannel {
 
     /// Announces our end (RFC 8446 §6.1). The channel can still be read.
     /// - Returns: `wouldBlock` if it must be called again when the descriptor is writable.
-    func endSending() -> UpstreamConnection.SendOutcome {
+    func endSending() -> SendOutcome {
         if !hasAnnouncedEnd { channel.end() }
         hasAnnouncedEnd = true
         return switch sendRecords() {
@@ -127,7 +132,7 @@ final class UpstreamTLSChannel {
         let received =
             channel.isOver
             ? channel.receiveRest(into: buffer, through: buffers) : channel.receive(into: buffer, through: buffers)
-        // The number of messages that TLS replies to is limited.
+        // Sends TLS's replies, for example to key updates. `isFlooded` limits the number of messages that get one.
         flush()
         if judge.isFlooded { return .failed }
         return switch received {
@@ -167,7 +172,7 @@ final class UpstreamTLSChannel {
         return recv(channel.descriptor, &byte, 1, larder_msg_peek | larder_msg_dontwait) < 0 && errno == EAGAIN
     }
 
-    /// How many times a connection without a request is read.
+    /// The most reads from a connection without a request, to handle TLS's own records. After that it is not reusable.
     private static let ownRecordLimit = 64
 
     // MARK: The end

@@ -15,13 +15,13 @@ package struct ConnectPolicy: Sendable {
     let refusals = RefusedInterceptions()
     /// Whether a client that offers only HTTP/2 to an intercepted host is intercepted.
     package var interceptsHTTP2 = false
-    /// Whether a client that offers no protocol that is intercepted gets a tunnel, after the server was verified. If not, the tunnel is
+    /// Whether a client whose protocols Larder does not intercept gets a tunnel, after the server was verified. If not, the tunnel is
     /// refused.
     package var tunnelsOtherProtocols = true
     /// For how long a host of the fallback gets a tunnel after a client has rejected our CA; 0: never.
     package var refusalsKeptMilliseconds = 0
     private var hasEntries = false
-    /// Whether CONNECT to any host gets something other than a tunnel. If not, hosts are not looked up in the policy.
+    /// Whether CONNECT is denied, probed or intercepted for any host. If not, hosts are not looked up in the policy.
     package private(set) var isGuarding: Bool
     /// Whether a ClientHello may omit the server name, and whether it may contain an encrypted ClientHello.
     package var allowsMissingName = true
@@ -78,14 +78,15 @@ package struct ConnectPolicy: Sendable {
 // MARK: Intercepted tunnels
 
 extension ConnectPolicy {
-    /// Whether the client's first bytes decide what happens to its tunnel, before any connection is made: if the host may be
-    /// intercepted, and at the port for plain HTTP.
+    /// Whether the client's first bytes decide what happens to its tunnel, before any connection is made. This applies if the host may be
+    /// intercepted, and at the port for plain HTTP unless CONNECT is denied.
     func isEntered(host: String, port: UInt16) -> Bool {
         if mayIntercept(host: host, port: port) { return true }
         return port == 80 && way(host: host, port: port) != .deny
     }
 
-    /// Whether TLS with the host may be intercepted: the host is, or it is an address that may stand for an intercepted host.
+    /// Whether TLS with the host may be intercepted: the settings say so, or the host is an address, and the ClientHello decides which host
+    /// it belongs to.
     func mayIntercept(host: String, port: UInt16) -> Bool {
         guard isIntercepting else { return false }
         return switch way(host: host, port: port) {
@@ -95,7 +96,7 @@ extension ConnectPolicy {
         }
     }
 
-    /// The decision for a tunnel held for inspection whose client begins with a ClientHello.
+    /// The decision for a tunnel whose client has sent a ClientHello, before any connection is made.
     /// - Parameter now: the loop's time, to check recorded rejections.
     func decideIntercepted(on hello: ClientHello, host: String, port: UInt16, at now: MonotonicTime) -> InterceptionDecision {
         if hello.hasEncryptedHello, !allowsEncryptedHello { return .refuse(.encryptedHello) }
@@ -104,7 +105,7 @@ extension ConnectPolicy {
         if let name = hello.judgedName {
             guard let named = ReferenceIdentity(name) else { return .refuse(.nameMismatch) }
             if named != ReferenceIdentity(host) {
-                // The client must name the host that an address stands for.
+                // Only an address without an entry may be replaced by the host that the ClientHello names.
                 guard isJudgedByName(host: host, port: port) else { return way == .intercept ? .refuse(.nameMismatch) : .tunnel }
                 judged = name
                 way = self.way(of: named, port: port)
@@ -124,9 +125,9 @@ extension ConnectPolicy {
             ? .tunnelUninspected(host: judged, .certificateRefused) : .intercept(host: judged)
     }
 
-    /// Whether a client without TLS and HTTP/1 may have a tunnel to a host that the fallback intercepts: only if no entry names
-    /// the host, and only at the port for plain HTTP, where clients use gRPC and HTTP/2 with prior knowledge. An address may
-    /// stand for any host.
+    /// Whether a client without TLS and HTTP/1 may have a tunnel to a host that the fallback intercepts. It may if no entry names the host,
+    /// and only at the port for plain HTTP, where clients use gRPC and HTTP/2 with prior knowledge. An address may belong to any host, so
+    /// for an address there must be no entries at all.
     func permitsUninspected(host: String, port: UInt16) -> Bool {
         guard port == 80, fallback == .intercept, let identity = ReferenceIdentity(host) else { return false }
         if isJudgedByName(host: host, port: port) { return !hasEntries }
@@ -188,14 +189,15 @@ extension ConnectPolicy {
         case (.address, .probe): return .judge(host: name)
         // A client cannot bypass inspection by naming a host that is not inspected.
         case (.address, .tunnel) where isByName && isIntercepting: return .judge(host: name)
-        // The host's pins must not be bypassed.
+        // The named host gets a tunnel only if the host of the CONNECT need not be verified: otherwise, the name would bypass the pins of
+        // that host.
         case (_, .tunnel) where way == .tunnel || isByName: return .pass
         default: return .refuse(.nameMismatch)
         }
     }
 
-    /// Why a tunnel that is allowed for this host alone ends: its client does not speak TLS with that host, as far as the
-    /// ClientHello shows. It cannot name an address (RFC 6066 §3), so for an address it need not contain a name.
+    /// Why a tunnel is refused that is allowed only for TLS with this host; `nil` if the ClientHello is for this host. A ClientHello cannot
+    /// name an address (RFC 6066 §3), so for an address it need not contain a name.
     static func refusal(of hello: ClientHello?, naming host: String) -> TunnelRefusal? {
         guard let hello else { return .notTLS }
         if hello.hasEncryptedHello { return .encryptedHello }
@@ -222,7 +224,7 @@ extension ClientHello {
     /// The server name in the form used by policies. A name with a byte outside ASCII becomes empty, and matches no host.
     fileprivate var judgedName: String? {
         serverName.map { name in
-            // Outside ASCII, other characters can have an ASCII letter as their lower case.
+            // Some characters outside ASCII have an ASCII letter as their lower case.
             guard name.allSatisfy({ $0 < 0x80 }) else { return "" }
             let text = String(decoding: name, as: UTF8.self).lowercased()
             return text.hasSuffix(".") ? String(text.dropLast()) : text
@@ -231,8 +233,8 @@ extension ClientHello {
 }
 
 extension Origin {
-    /// The host in the form used by policies, so that another spelling cannot bypass them: an address in its usual form, for
-    /// every spelling that a resolver accepts, and a name without its final dot.
+    /// The host in the form used by policies, so that another spelling cannot bypass them. An address, in every spelling that a resolver
+    /// accepts, gets its usual form; a name loses its final dot.
     package var judgedHost: String {
         let octets = Array(host.utf8)
         if let address = IPAddress(asLookedUp: octets.span) { return "\(address)" }

@@ -9,7 +9,7 @@ package enum HelloDecision: Equatable, Sendable {
     case refuse(TunnelRefusal)
 }
 
-/// The decision for a tunnel held for inspection; no connection is made yet.
+/// The decision for a tunnel whose first bytes Larder reads before it makes any connection.
 package enum InterceptionDecision: Equatable, Sendable {
     /// TLS ends at Larder, with a certificate for this host.
     case intercept(host: String)
@@ -28,8 +28,8 @@ package enum TunnelRefusal: Equatable, Sendable {
     case encryptedHello
     /// The host must be verified, and the client does not speak TLS.
     case notTLS
-    /// The client's protocol would hide its requests, and a rule can block requests to the host; or, without TLS, a rule names
-    /// the host.
+    /// The client's protocol would hide its requests from rules. A rule can block requests to the host; for a client without
+    /// TLS, it is enough that a rule names the host.
     case hiddenFromRules
     /// A rule's mode forbids traffic to the host.
     case closedByRule
@@ -38,22 +38,23 @@ package enum TunnelRefusal: Equatable, Sendable {
     case timedOut
     /// The settings deny CONNECT to the named host.
     case denied
-    /// No trust policy is defined for that host, and the settings deny such hosts.
+    /// No trust policy is defined for the named host, and the settings deny such hosts.
     case hostDenied
-    /// The settings now require verifying the host, and the tunnel was opened under settings that may not have.
+    /// The settings or rules require a check of the host, but the tunnel may have been opened without it: under earlier settings,
+    /// or before the client sent anything.
     case openedBefore
     /// The host is intercepted, and the client does not offer HTTP/1 inside TLS.
     case otherProtocol
     /// The host is intercepted, and our CA cannot issue a certificate for it.
     case noLeaf(MissingLeaf)
-    /// In its TLS handshake with Larder the client rejected our certificate.
+    /// The client rejected our certificate in its TLS handshake with Larder.
     case refusedByClient(TLSAlert)
-    /// In its TLS handshake with Larder the client ended the handshake for another reason.
+    /// The client ended its TLS handshake with Larder for another reason.
     case clientAlert(TLSAlert)
     /// The TLS handshake with the client failed, or the client closed the connection during it.
     case clientHandshakeFailed
     case clientLeft
-    /// The limit for concurrent handshakes is reached, others wait, and the client left this one inactive.
+    /// The client was inactive in its handshake, and others wait because the limit for concurrent handshakes is reached.
     case gaveWay
 
     /// The reason for logs.
@@ -79,7 +80,7 @@ package enum TunnelRefusal: Equatable, Sendable {
         }
     }
 
-    /// The alert sent to the client; `nil` if it does not speak TLS, or if it gets none.
+    /// The alert sent to the client; `nil` if the client does not speak TLS, or gets no alert.
     package var alert: TLSAlert? {
         switch self {
         case .nameMismatch, .nameMissing, .encryptedHello, .denied, .hostDenied, .openedBefore: .unrecognizedName
@@ -124,7 +125,7 @@ extension Transport {
     /// - Parameters:
     ///   - hello: `nil` if the client does not speak TLS.
     ///   - opener: the transport that opened the tunnel, possibly under other settings.
-    ///   - needsName: the tunnel is for a client that speaks TLS with the host of the CONNECT, and names it.
+    ///   - needsName: whether the client must speak TLS with the host of the CONNECT, and name that host.
     package func decide(
         on hello: ClientHello?, inTunnelTo origin: Origin, openedBy opener: Transport, needsName: Bool
     ) -> HelloDecision {
@@ -152,7 +153,7 @@ extension Transport {
         return configuration.addresses.refusal(of: address, port: port)
     }
 
-    /// Why a tunnel ends whose client must name the host of the CONNECT; `nil` if it names it.
+    /// Why a tunnel is refused whose client must name the host of the CONNECT; `nil` if the client names that host.
     package func refusal(of hello: ClientHello, inTunnelTo origin: Origin) -> TunnelRefusal? {
         ConnectPolicy.refusal(of: hello, naming: origin.judgedHost)
     }
@@ -162,13 +163,13 @@ extension Transport {
         configuration.connect.isEntered(host: origin.judgedHost, port: origin.port)
     }
 
-    /// Whether TLS in such a tunnel may be intercepted.
+    /// Whether TLS in a tunnel to this origin may be intercepted.
     package func mayIntercept(tunnelTo origin: Origin) -> Bool {
         configuration.connect.mayIntercept(host: origin.judgedHost, port: origin.port)
     }
 
-    /// Whether a client without TLS and HTTP/1 may have a tunnel there as far as the `tls` settings are concerned, although the
-    /// host is intercepted.
+    /// Whether the `tls` settings allow a client without TLS and HTTP/1 to have a tunnel to this origin, although the host is
+    /// intercepted.
     package func permitsUninspected(tunnelTo origin: Origin) -> Bool {
         configuration.connect.permitsUninspected(host: origin.judgedHost, port: origin.port)
             && !forbidsPlaintext(to: origin.judgedHost, port: origin.port)
@@ -179,7 +180,7 @@ extension Transport {
         configuration.connect.isJudgedByName(host: origin.judgedHost, port: origin.port)
     }
 
-    /// The decision for a tunnel held for inspection whose client begins with a ClientHello.
+    /// The decision for a tunnel whose client has sent a ClientHello, before any connection is made.
     package func decideIntercepted(on hello: ClientHello, inTunnelTo origin: Origin) -> InterceptionDecision {
         configuration.connect.decideIntercepted(on: hello, host: origin.judgedHost, port: origin.port, at: loop.now)
     }
@@ -190,7 +191,7 @@ extension Transport {
     }
 
     /// Begins to verify the server of a tunnel to an address.
-    /// - Parameter host: the host in the decision.
+    /// - Parameter host: the host in `HelloDecision.judge`.
     package func judge(
         host: String, inTunnelTo origin: Origin, via: @autoclosure () -> String, delegate: any JudgementDelegate
     ) -> Judgement {

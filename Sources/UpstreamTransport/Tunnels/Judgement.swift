@@ -28,7 +28,7 @@ package final class Judgement: BatchHandler {
         self.delegate = delegate
     }
 
-    /// The delegate is not called after this.
+    /// Cancels the verification. The delegate is not called after this.
     package func cancel() {
         delegate = nil
         let probe = probe

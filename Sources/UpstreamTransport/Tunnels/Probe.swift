@@ -30,7 +30,7 @@ final class Probe: ConnectObserver {
 
     func add(_ judgement: Judgement) { judgements.append(judgement) }
 
-    /// A caller has cancelled; the probe ends with the last one.
+    /// A caller has cancelled. The probe ends when the last caller has.
     func remove(_ judgement: Judgement) {
         judgements.removeAll { $0 === judgement }
         if judgements.isEmpty { end(nil) }
@@ -41,7 +41,7 @@ final class Probe: ConnectObserver {
     func didConnect(_ peer: ConnectedPeer) {
         attempt = nil
         let lastSecond = peer.channel?.reliableUntil
-        // Of the judgements that share the handshake, only the first gets the chain.
+        // Several judgements may share the handshake: only the first gets the chain.
         judgements.first?.chain = peer.channel?.judgedChain ?? []
         peer.close()
         let isBehindProxy = transport.configuration.proxy != nil

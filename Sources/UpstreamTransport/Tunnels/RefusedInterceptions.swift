@@ -18,7 +18,7 @@ final class RefusedInterceptions: Sendable {
     func note(host: String, port: UInt16, until end: MonotonicTime, at now: MonotonicTime) {
         ends.withLock { ends in
             if ends.count >= Self.limit { ends = ends.filter { $0.value > now } }
-            // At the limit a further host continues to be intercepted.
+            // When the limit is reached, Larder continues to intercept further hosts.
             if ends.count < Self.limit { ends[Host(name: host, port: port)] = end }
         }
     }

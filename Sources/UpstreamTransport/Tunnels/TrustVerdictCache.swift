@@ -19,7 +19,7 @@ final class TrustVerdictCache: Sendable {
     private struct Entry: Sendable {
         let server: VettedServer
         let end: MonotonicTime
-        /// `nil` if the verdict has no end of its own.
+        /// The last second of the verdict; `nil` if the verdict has no such limit.
         let lastSecond: POSIXTime?
 
         func holds(at now: MonotonicTime, _ wallClock: POSIXTime) -> Bool {
@@ -41,7 +41,7 @@ final class TrustVerdictCache: Sendable {
         }
     }
 
-    /// - Parameter lastSecond: of the verdict, which is not cached beyond that.
+    /// - Parameter lastSecond: the last second of the verdict, which is not cached longer.
     func keep(_ server: VettedServer, for key: Key, until end: MonotonicTime, lastSecond: POSIXTime?, at now: MonotonicTime) {
         if end <= now { return }
         entries.withLock { entries in
@@ -50,7 +50,7 @@ final class TrustVerdictCache: Sendable {
         }
     }
 
-    /// The server was not found at its address. A newer verdict stays.
+    /// Removes the verdict on a server that could not be reached at its address, unless a newer verdict has replaced it.
     func forget(_ server: VettedServer, for key: Key) {
         entries.withLock { entries in
             if entries[key]?.server == server { entries[key] = nil }
@@ -74,6 +74,6 @@ extension TrustPolicy {
 
 /// A server that is trusted.
 package struct VettedServer: Equatable, Sendable {
-    /// `nil` behind an upstream proxy: only the proxy knows it.
+    /// `nil` behind an upstream proxy: only the proxy knows the address.
     package let address: IPAddress?
 }

@@ -19,7 +19,7 @@ package final class TunnelOpening: ConnectObserver, JudgementDelegate, BatchHand
     /// How CONNECT was handled. Set at the start; becomes `probed` if the cached verdict's address could not be reached.
     package private(set) var outcome = ConnectOutcome.tunnelled
     package let transport: Transport
-    /// As `Judgement.chain`.
+    /// The verified chain, as in `Judgement.chain`.
     package private(set) var chain: [Certificate] = []
     private let origin: Origin
     private let via: String
@@ -32,7 +32,7 @@ package final class TunnelOpening: ConnectObserver, JudgementDelegate, BatchHand
     private var judgement: Judgement?
     private var attempt: (any ConnectAttempt)?
     private var refusal: TransportError?
-    /// The server of the cached verdict, until it is connected to.
+    /// The server of the cached verdict, until the connection to it is open.
     private var kept: (server: VettedServer, key: TrustVerdictCache.Key)?
 
     init(
@@ -99,7 +99,7 @@ package final class TunnelOpening: ConnectObserver, JudgementDelegate, BatchHand
         switch result {
         case .success(let server):
             if outcome == .probedBefore, server.address != nil, let key = judgement.key { kept = (server, key) }
-            // The current addresses of the name are no longer used.
+            // Connects to the address that was verified, even if the name has other addresses by now.
             connect(to: server.address)
         case .failure(let error): fail(error)
         }

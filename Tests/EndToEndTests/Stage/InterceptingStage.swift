@@ -25,13 +25,19 @@ final class InterceptingStage {
         originNames: String = "DNS:one.test,DNS:two.test,DNS:tunnel.test,IP:127.0.0.1",
         connect: (inout ConnectPolicy) -> Void = { _ in },
         change: (inout ServerSettings) -> Void = { _ in },
+        http2: (@Sendable (HTTP2Origin, borrowing OriginConnection) -> Void)? = nil,
         answer: @escaping @Sendable (OriginRequest, borrowing OriginConnection) -> Bool = InterceptingStage.answersPath
     ) throws {
         let constraint = items.isEmpty ? nil : try NameConstraint(items)
         ours = try LocalAuthority(
             making: RootTerms(user: "tester", host: "here", days: days, constraint: constraint),
             at: POSIXTime(seconds: Int64(Date().timeIntervalSince1970)))
-        origin = ScriptedOrigin(identity: authority.identity(names: originNames)) { connection in
+        let identity = authority.identity(names: originNames)
+        origin = ScriptedOrigin(identity: http2 == nil ? identity : identity.choosingHTTP2()) { connection in
+            if connection.isHTTP2 {
+                http2?(HTTP2Origin(), connection)
+                return
+            }
             while let head = connection.readHead() {
                 if !answer(OriginRequest(head: head), connection) { return }
             }

@@ -28,9 +28,10 @@ final class ListenerStage {
         origin.stop()
     }
 
-    static func tls(_ authority: TestAuthority) throws -> ListenerTLS {
+    static func tls(_ authority: TestAuthority, offersHTTP2: Bool = false) throws -> ListenerTLS {
         let files = authority.serverFiles(names: "IP:127.0.0.1")
-        return try ListenerTLS(showing: .identity(try ClientIdentity(pem: files.certificate, key: files.key)))
+        let identity = try ClientIdentity(pem: files.certificate, key: files.key)
+        return try ListenerTLS(showing: .identity(identity), offersHTTP2: offersHTTP2)
     }
 
     /// A client that has finished its TLS handshake.

@@ -26,7 +26,7 @@ enum Recorder {
             if case .success = outcome { result.next() }
             ended.open()
         }
-        if !ended.wait() || result.value == 0 { throw SnapshotError.malformed("it was not finished") }
+        if !ended.wait() || result.value == 0 { throw SnapshotError.malformed("the recording was not finished") }
     }
 
     static func layers(

@@ -15,7 +15,7 @@ struct LearnedPolicyTests {
         #expect(
             stage.text == """
                 # Learned by larder policy learn from 3 requests. Every other request is denied.
-                # Rules do not look at queries. Read the rules before you use them.
+                # The rules ignore the query of a URL. Read the rules before you use them.
                 egress: {default: deny}
                 tls:
                   hosts:

@@ -6,7 +6,7 @@ import Testing
 
 /// Compares the real exchange with a simple implementation of the RFCs (`CacheModel`).
 ///
-/// Each seed is a history of 50 exchanges. `LARDER_MODEL_SEED=N` runs only that one; `LARDER_MODEL_SEEDS=N` runs that many instead of 400:
+/// Each seed is a history of 50 exchanges. `LARDER_MODEL_SEED=N` runs only that one; `LARDER_MODEL_SEEDS=N` runs that many instead of 250:
 /// 20,000 exchanges. A history with a difference is reported in its shortest form.
 @Suite("Comparison with a model of RFC 9111")
 struct CacheModelTests {
@@ -15,7 +15,7 @@ struct CacheModelTests {
     static let seeds: [UInt64] = {
         let environment = ProcessInfo.processInfo.environment
         if let one = environment["LARDER_MODEL_SEED"].flatMap({ UInt64($0) }) { return [one] }
-        let count = environment["LARDER_MODEL_SEEDS"].flatMap { UInt64($0) } ?? 400
+        let count = environment["LARDER_MODEL_SEEDS"].flatMap { UInt64($0) } ?? 250
         return Array(0..<count)
     }()
 

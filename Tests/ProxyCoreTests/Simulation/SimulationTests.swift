@@ -7,7 +7,7 @@ import Testing
 /// Many concurrent exchanges with random failures, splits, reorderings and cancellations.
 ///
 /// Each seed is a world of 200 exchanges. `LARDER_SIMULATION_SEED=N` runs only that one; `LARDER_SIMULATION_SEEDS=N` runs that many instead
-/// of 500: 100,000 exchanges.
+/// of 250: 50,000 exchanges.
 @Suite("Simulation of exchanges")
 struct SimulationTests {
     private static let exchanges = 200
@@ -15,7 +15,7 @@ struct SimulationTests {
     static let seeds: [UInt64] = {
         let environment = ProcessInfo.processInfo.environment
         if let one = environment["LARDER_SIMULATION_SEED"].flatMap({ UInt64($0) }) { return [one] }
-        let count = environment["LARDER_SIMULATION_SEEDS"].flatMap { UInt64($0) } ?? 500
+        let count = environment["LARDER_SIMULATION_SEEDS"].flatMap { UInt64($0) } ?? 250
         return Array(0..<count)
     }()
 

@@ -11,15 +11,16 @@ struct AuthorityCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ca", abstract: "Create and manage your own certificate authority (CA).",
         discussion: """
-            With `connect: intercept`, Larder serves https for a host with a certificate from this CA, and applies rules, cache and pins. \
-            It works for programs that trust the CA's root certificate.
+            With `connect: intercept`, Larder decrypts https to a host, and applies rules, cache and pins. It presents a certificate from \
+            this CA to the client. This works only for programs that trust the CA's root certificate.
 
               larder ca init --constrain corp.test
               larder ca install
               larder ca status
 
             The key is in $XDG_DATA_HOME/larder/ca, else ~/.local/share/larder/ca. Only its owner can read it. Anyone who has \
-            the key can impersonate hosts to every program that trusts the root certificate. --constrain limits these hosts.
+            the key can impersonate hosts to every program that trusts the root certificate. --constrain limits a root certificate to \
+            some hosts.
 
             Exit codes: 0 success, 1 failure, 2 wrong usage.
             """,
@@ -92,7 +93,7 @@ extension AuthorityCommand {
         }
     }
 
-    /// - Parameter terms: with a lifetime that was checked before.
+    /// - Parameter terms: the caller has checked their lifetime.
     static func made(_ terms: RootTerms, at time: POSIXTime = now) throws(ExitCode) -> LocalAuthority {
         do throws(AuthorityFault) {
             return try LocalAuthority(making: terms, at: time)

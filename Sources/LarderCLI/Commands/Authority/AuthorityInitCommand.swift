@@ -42,7 +42,8 @@ extension AuthorityCommand {
             Terminal.talk("larder: the key is in \(printable(folder.keyPath(.current), limit: 4096))\n")
             if constraint == nil {
                 Terminal.talk(
-                    "larder: anyone who has it can impersonate any host; --constrain limits a root certificate to some hosts\n")
+                    "larder: anyone who has the key can impersonate any host; --constrain limits a root certificate to some hosts\n"
+                )
             }
         }
     }

@@ -13,33 +13,33 @@ struct TrustStoreOptions: ParsableArguments {
     @Option(help: "Change only this kind of store: system, nss or java. Repeatable.")
     var only: [TrustStoreKind] = []
 
-    @Flag(help: "Show the changes, but make none.")
+    @Flag(help: "Show the changes without making them.")
     var dryRun = false
 
     @Flag(help: "Do not ask for confirmation.")
     var yes = false
 
-    /// For tests. Symbolic links in it are resolved inside it, and no hook of its own is run. It is not meant for changing system images.
-    @Option(help: ArgumentHelp("Use this folder as /.", valueName: "folder", visibility: .hidden))
+    /// For tests, not for changing system images. Symbolic links in this folder are resolved inside it, and none of its hooks are run.
+    @Option(help: ArgumentHelp("Use this folder as the root of the file system.", valueName: "folder", visibility: .hidden))
     var root: String?
 
     func validate() throws {
         if let root, !root.hasPrefix("/") { throw ValidationError("--root \(printable(root)): must begin with /") }
     }
 
-    /// NSS databases belong to the user who runs the command, and are in no image.
+    /// With `--root`, NSS databases are left out: they belong to the user who runs the command.
     var stores: [any TrustStore] {
         let environment = ProcessInfo.processInfo.environment
         let tree = root == "/" ? SystemRoot.running : SystemRoot(path: root ?? "")
         let system = SystemTrustStore(in: tree, environment: environment)
         let nss = tree.isRunning ? NSSTrustStore.all(environment: environment) : []
         let java = JavaTrustStore.all(in: tree, environment: environment)
-        // The system's store is first: its tool may also fill Java's.
+        // The system's store comes first, because the tool that updates it may also update Java's store.
         let all = (system.map { [$0] as [any TrustStore] } ?? []) + nss + java
         return all.filter { only.isEmpty || only.contains($0.kind) }
     }
 
-    /// The same subcommand as a command line for another user to run, for one kind of store.
+    /// The command line with which another user can run the same subcommand for one kind of store.
     func words(verb: String, folder: AuthorityFolder, kind: TrustStoreKind) -> String {
         let prefix = root.map { " --root \(ShellWord.of($0))" } ?? ""
         return "larder ca \(verb) --only \(kind.rawValue)\(prefix) --folder \(ShellWord.of(folder.path))"
@@ -51,9 +51,10 @@ extension AuthorityCommand {
         static let configuration = CommandConfiguration(
             commandName: "install", abstract: "Install the root certificate into the system's trust stores.",
             discussion: """
-                Changes the system's store (Debian and Fedora kinds), NSS databases (Chromium, Firefox; with certutil) and \
-                Java's cacerts (with keytool), if they exist. It asks for confirmation first. For a store that only another user \
-                may change, it prints the command to run. larder ca uninstall reverts its changes.
+                Changes these stores, if they exist: the system's (Debian, Fedora and related distributions), NSS databases \
+                (Chromium, Firefox; with certutil) and Java's cacerts (with keytool). The command asks for confirmation first. \
+                For a store that only another user may change, it prints the command that this user must run. larder ca \
+                uninstall reverts the changes.
                 """)
 
         @OptionGroup var options: TrustStoreOptions
@@ -80,7 +81,7 @@ extension AuthorityCommand {
         static let configuration = CommandConfiguration(
             commandName: "uninstall", abstract: "Remove the root certificate from the trust stores that install changed.",
             discussion:
-                "Removes only entries with Larder's name and exactly this certificate. Everything else stays.")
+                "Removes only entries with Larder's name and exactly this certificate. Other entries stay unchanged.")
 
         @Flag(help: "Remove only root certificates that a rotation has replaced.")
         var former = false
@@ -97,7 +98,7 @@ extension AuthorityCommand {
             let entries = certificates.map { RootEntry($0) }
             if entries.isEmpty {
                 if !faults.isEmpty { throw ExitCode.failure }
-                return Terminal.talk("larder: there is no replaced root certificate\n")
+                return Terminal.talk("larder: nothing to remove: no rotation has replaced a root certificate\n")
             }
             try TrustStoreChange(isInstallation: false, entries: entries, folder: folder).run(options)
             if !faults.isEmpty { throw ExitCode.failure }

@@ -16,7 +16,7 @@ struct AuthorityReport {
         permitted = constraint?.permitted
     }
 
-    /// Whether it is valid at this time.
+    /// Whether the root certificate is valid at this time.
     func isActive(at now: POSIXTime) -> Bool {
         guard let first = facts.notBefore, let last = facts.notAfter else { return false }
         return now >= first && now <= last

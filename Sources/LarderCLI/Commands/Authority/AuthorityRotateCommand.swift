@@ -26,7 +26,8 @@ extension AuthorityCommand {
 
         @Option(
             help: ArgumentHelp(
-                "Limit the next root certificate, as for init. By default, it has the limits of the old one.", valueName: "domain"
+                "Limit the next root certificate, like --constrain of larder ca init. By default, the limits of the old root certificate apply.",
+                valueName: "domain"
             ))
         var constrain: [String] = []
 
@@ -76,10 +77,11 @@ extension AuthorityCommand {
             }
             Terminal.output(AuthorityReport(next.root, isConstrained: next.constraint).text(at: now))
             Terminal.talk(
-                "larder: the next root certificate takes over on \(day); larder ca install and larder ca export use both until then\n"
+                "larder: the next root certificate replaces the current one on \(day); until then, larder ca install and larder ca export use both\n"
             )
             if let last = current.notAfter, last < day.firstSecond {
-                Terminal.talk("larder: warning: the old root certificate expires before that, on \(CalendarDay(of: last))\n")
+                Terminal.talk(
+                    "larder: warning: the current root certificate expires before \(day), on \(CalendarDay(of: last))\n")
             }
         }
 
@@ -99,7 +101,7 @@ extension AuthorityCommand {
                 try folder.finishRotation(at: AuthorityCommand.now)
             }
             Terminal.talk(
-                "larder: the next root certificate is in use, and the old key is deleted; to remove the old one from trust stores, run larder ca uninstall --former\n"
+                "larder: the next root certificate is in use, and the old key is deleted; to remove the old root certificate from trust stores, run larder ca uninstall --former\n"
             )
         }
     }

@@ -9,7 +9,7 @@ extension AuthorityCommand {
     struct Status: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "status",
-            abstract: "Show the root certificate, its limits and dates; exits with 1 if it cannot issue certificates.",
+            abstract: "Show the root certificate, its limits and dates; exits with 1 if the CA cannot issue certificates.",
             discussion:
                 "This command also checks that the key belongs to the root certificate, and that no other user can read it.")
 
@@ -60,7 +60,7 @@ extension AuthorityCommand {
             switch root.seat {
             case .current:
                 return isSigning ? "is replaced by the next root certificate" : "was replaced by the next root certificate"
-            case .next: return isSigning ? "took over" : "takes over"
+            case .next: return isSigning ? "replaced the old root certificate" : "replaces the old root certificate"
             }
         }
 
@@ -69,7 +69,7 @@ extension AuthorityCommand {
                 return AuthorityReport(root, isConstrained: try NameConstraint.read(of: root))
             } catch {
                 throw AuthorityCommand.refuse(
-                    "the root certificate in \(folder.path) has name constraints that Larder does not write")
+                    "the root certificate in \(folder.path) has name constraints that were not written by Larder")
             }
         }
     }

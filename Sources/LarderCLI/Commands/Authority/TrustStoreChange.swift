@@ -23,19 +23,20 @@ struct TrustStoreChange {
         var planned: [(store: any TrustStore, names: Set<String>)] = []
         for store in stores {
             if let obstacle = store.obstacle {
-                // If nothing is to be changed in a store, its obstacle does not matter.
+                // An obstacle does not matter in a store that needs no change.
                 if entries.allSatisfy({ isDone(store.presence(of: $0)) }) { continue }
                 tell(obstacle, of: store, options)
                 isComplete = false
                 continue
             }
-            // The state of each store is read at its turn: an earlier change may have affected it.
+            // Only a dry run reports here: `change` reads the state of each store again, since a change of an earlier store may have
+            // affected it.
             let due = due(in: store, isTold: options.dryRun)
             if due.hasFault { isComplete = false }
             planned.append((store, Set(due.entries.map(\.name))))
             for entry in due.entries {
                 let plan = store.plan(entry, isAdded: isInstallation)
-                let words = options.dryRun ? "would change" : "to change"
+                let words = options.dryRun ? "would change" : "will change"
                 Terminal.talk("larder: \(words) \(place(store)): \(printable(plan, limit: 4096))\n")
             }
         }
@@ -77,7 +78,7 @@ struct TrustStoreChange {
         }
         let presences = due.map(store.presence)
         guard presences.allSatisfy(isDone) else {
-            Terminal.talk("larder: \(place(store)): the tool succeeded, but the change is not visible\n")
+            Terminal.talk("larder: \(place(store)): the tool reported success, but the store did not change\n")
             return false
         }
         for (entry, presence) in zip(due, presences) {
@@ -94,7 +95,7 @@ struct TrustStoreChange {
     }
 
     /// The roots to add or remove.
-    /// - Parameter isTold: whether to report why the others need no change.
+    /// - Parameter isTold: whether to report why the other roots need no change.
     private func due(in store: any TrustStore, isTold: Bool) -> (entries: [RootEntry], hasFault: Bool) {
         var due: [RootEntry] = []
         var hasFault = false
@@ -107,7 +108,7 @@ struct TrustStoreChange {
             case (.others, true): note("another entry already contains the root certificate")
             case (.others, false), (.othersUnbelieved, false): note(Self.foreignEntry)
             case (.unclear(let reason), _), (.othersUnbelieved(let reason), true):
-                note("\(reason); left as it is")
+                note("\(reason); Larder skipped \(entry.name)")
                 hasFault = true
             }
         }
@@ -118,8 +119,8 @@ struct TrustStoreChange {
         let words = options.words(verb: verb, folder: folder, kind: store.kind)
         let told =
             switch obstacle {
-            case .needsRoot: "only root can change it; run: sudo \(words)"
-            case .belongsToAnother: "belongs to another user, who must run: \(words)"
+            case .needsRoot: "only root can change this store; run: sudo \(words)"
+            case .belongsToAnother: "this store belongs to another user, who must run: \(words)"
             case .lacks(let tool, let package): "\(tool) is not installed (Debian's package \(package))"
             }
         Terminal.talk("larder: \(place(store)): \(printable(told, limit: 4096))\n")
@@ -128,7 +129,7 @@ struct TrustStoreChange {
     private func ask(_ options: TrustStoreOptions) throws {
         if options.yes { return }
         guard isatty(0) == 1 else {
-            Terminal.talk("larder: no terminal for the confirmation; give --yes\n")
+            Terminal.talk("larder: cannot ask for confirmation without a terminal; give --yes\n")
             throw ExitCode(2)
         }
         Terminal.talk("larder: continue? [y/N] ")

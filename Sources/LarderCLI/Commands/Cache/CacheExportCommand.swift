@@ -10,8 +10,8 @@ struct CacheExportCommand: ParsableCommand {
         commandName: "export", abstract: "Write stored responses into a folder: heads as NDJSON, contents as files.",
         discussion: """
             FOLDER/index.ndjson has one object for each response. FOLDER/bodies has one file for each complete response; its name is the \
-            `row` in index.ndjson. Responses to requests with Authorization, and Set-Cookie fields, are left out unless you give \
-            --secrets.
+            `row` in index.ndjson. Without --secrets, Larder leaves out Set-Cookie fields, and whole \
+            responses to requests with Authorization.
             """)
 
     @Argument(help: "A folder that is empty or does not exist.")
@@ -20,7 +20,7 @@ struct CacheExportCommand: ParsableCommand {
     @OptionGroup var filter: FilterWords
     @OptionGroup var place: CachePlace
 
-    @Flag(help: "Include responses to requests with Authorization, and Set-Cookie fields.")
+    @Flag(help: "Include Set-Cookie fields, and responses to requests with Authorization.")
     var secrets = false
 
     func validate() throws {
@@ -38,10 +38,14 @@ struct CacheExportCommand: ParsableCommand {
         try export.close()
         Terminal.output("exported \(export.count)\n")
         if export.leftOut > 0 {
-            Terminal.talk("larder: left out, because the request had Authorization: \(export.leftOut)\n")
+            Terminal.talk("larder: not exported, because the request had Authorization: \(export.leftOut)\n")
         }
-        if export.inPart > 0 { Terminal.talk("larder: without content, because only a part is stored: \(export.inPart)\n") }
-        if export.gone > 0 { Terminal.talk("larder: removed from the store before they were written: \(export.gone)\n") }
+        if export.inPart > 0 {
+            Terminal.talk("larder: exported without content, because only a part is stored: \(export.inPart)\n")
+        }
+        if export.gone > 0 {
+            Terminal.talk("larder: not exported, because they were removed from the store during the export: \(export.gone)\n")
+        }
     }
 }
 
@@ -125,7 +129,7 @@ final class CacheExport {
         return line.hasPrefix("[") ? String(line.dropFirst().dropLast()).trimmingCharacters(in: .whitespaces) : line
     }
 
-    /// Files of an earlier export would be treated as files of this one.
+    /// The folder must be empty: files of an earlier export would be treated as files of this export.
     private static func makeFolder(_ folder: String) throws {
         let files = FileManager.default
         // An unreadable folder is reported below.

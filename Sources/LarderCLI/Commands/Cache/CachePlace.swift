@@ -17,7 +17,7 @@ struct CachePlace: ParsableArguments {
     /// - Throws: exit code 1 or 2, after reporting the problem.
     func open() throws -> Access {
         let loaded = try settings.load()
-        // This only checks that a Larder responds: each request uses a connection of its own.
+        // This connection only checks that a Larder responds. Each request opens its own connection.
         if store == nil, let running = try RunningLarder.find(loaded) { return .running(RunningCache(path: running.path)) }
         return .file(try file(loaded))
     }

@@ -8,8 +8,8 @@ struct CachePurgeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "purge", abstract: "Remove stored responses or make them stale, and print their number.",
         discussion: """
-            If Larder is not running, this command locks the store. Once a purge is in effect, Larder serves none of the purged \
-            responses, even if the process ends; it deletes them afterwards.
+            If Larder is not running, this command locks the store. A purge takes effect before Larder deletes the responses. \
+            If the process ends early, Larder does not serve these responses, and deletes them when it next runs.
 
               larder cache purge http://example.com/a.html
               larder cache purge 'http://example.com/simple/*' --soft
@@ -21,7 +21,7 @@ struct CachePurgeCommand: ParsableCommand {
     @Flag(help: "Make the responses stale instead: the next request validates them.")
     var soft = false
 
-    @Flag(help: "Print the number of responses that match, but purge none.")
+    @Flag(help: "Print the number of responses that match, without purging them.")
     var dryRun = false
 
     @Flag(help: "Purge everything, if no filter is given.")
@@ -59,7 +59,7 @@ struct CachePurgeCommand: ParsableCommand {
             let words = filter.parameters + [("soft", soft ? "yes" : "no"), ("all", all ? "yes" : "no"), ("output", "json")]
             let lines = try larder.ask("POST", "purge", words).split(separator: "\n")
             guard let last = lines.last, let count = JSONAnswer(String(last))["count"] as? Int else {
-                Terminal.talk("larder: the purge is in effect, but Larder did not report that it has finished\n")
+                Terminal.talk("larder: the purge is in effect, but Larder did not report the number of purged responses\n")
                 throw ExitCode.failure
             }
             return count

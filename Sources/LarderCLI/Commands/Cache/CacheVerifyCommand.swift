@@ -5,7 +5,7 @@ import ProxyAdmin
 struct CacheVerifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify", abstract: "Verify all checksums and the database; exits with 5 if something is damaged.",
-        discussion: "If Larder is not running, SQLite also checks the whole file, which takes long.")
+        discussion: "If Larder is not running, SQLite also checks the whole file, which takes a long time.")
 
     @OptionGroup var place: CachePlace
 

@@ -9,25 +9,30 @@ struct FilterWords: ParsableArguments {
     @Option(help: ArgumentHelp("Host, with or without a port; * matches any characters.", valueName: "pattern"))
     var host: String?
 
-    @Option(help: ArgumentHelp("Status codes: 404, 200-299, 5xx, or several with commas.", valueName: "codes"))
+    @Option(help: ArgumentHelp("Status codes: 404, 200-299, 5xx, or several, separated by commas.", valueName: "codes"))
     var status: String?
 
     @Option(help: ArgumentHelp("Media type, such as text/html, image/* or */*+json.", valueName: "type"))
     var type: String?
 
-    @Option(help: ArgumentHelp("Age more than this, such as 12h, since the origin generated the response.", valueName: "time"))
+    @Option(
+        help: ArgumentHelp(
+            "Age greater than this, such as 12h. The age is the time since the origin generated the response.", valueName: "time")
+    )
     var olderThan: String?
 
-    @Option(help: ArgumentHelp("Age less than this.", valueName: "time"))
+    @Option(help: ArgumentHelp("Age less than this, such as 12h.", valueName: "time"))
     var youngerThan: String?
 
-    @Flag(help: "Fresh, by the origin's Cache-Control or Expires.")
+    @Flag(help: "Only responses that are fresh by the origin's Cache-Control or Expires.")
     var fresh = false
 
-    @Flag(help: "Stale, by the origin's Cache-Control or Expires.")
+    @Flag(help: "Only responses that are stale by the origin's Cache-Control or Expires.")
     var stale = false
 
-    @Option(help: ArgumentHelp("Has this tag from a rule. Repeatable: a response must have all given tags.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp(
+            "A tag that a rule gave to the response. Repeatable: a response must have all given tags.", valueName: "name"))
     var tag: [String] = []
 
     @Option(help: ArgumentHelp("Content larger than this, such as 10MiB.", valueName: "size"))
@@ -67,7 +72,7 @@ struct FilterWords: ParsableArguments {
     }
 }
 
-/// The same, preceded by a URL.
+/// The conditions of `FilterWords`, preceded by a URL.
 struct FilterOptions: ParsableArguments {
     @Argument(help: "URL; * matches any characters. The default is all URLs.")
     var url: String?

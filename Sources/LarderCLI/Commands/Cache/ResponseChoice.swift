@@ -20,7 +20,7 @@ struct ResponseChoice: ParsableArguments {
 
     var parameters: [(String, String)] { row.map { [("row", "\($0)")] } ?? [("url", url ?? "")] }
 
-    /// - Throws: exit code 1, after reporting that there is none.
+    /// - Throws: exit code 1, after reporting that no such response is stored.
     func find(in file: StoreFileAccess) throws -> [FoundResponse] {
         let place = row.map { CacheSource.Place.row($0) } ?? url.flatMap { URLPattern($0) }.map { .url($0) }
         guard let place, let found = file.find(place), !found.isEmpty else {

@@ -59,7 +59,7 @@ final class StoreFileAccess {
     }
 
     /// Takes the store's lock, so that no other process uses it meanwhile.
-    /// - Throws: exit code 1, after reporting the progress: a file that cannot be written stays unchanged.
+    /// - Throws: exit code 1, after reporting whether the purge is in effect. A file that cannot be written stays unchanged.
     func purge(_ filter: StoreFilter, isSoft: Bool) throws -> Int {
         let store = try openForWriting()
         defer { store.shutdown() }

@@ -20,16 +20,26 @@ struct FetchCommand: ParsableCommand {
 
             Each line of a list is a URL, optionally followed by sha256:… and out=NAME.
 
-            Exit codes: 0 success; 1 failure; 2 wrong usage or settings; 3 a file cannot be written, or exists; 4 a rule or the \
-            settings deny the request, or nothing is stored (--offline); 5 a different digest; 7 the server is not trusted; 8 \
-            the server cannot be reached, or closed the connection early; 9 the server responds with an error. With several \
-            URLs, the code is that of the first URL in the list that failed. If a signal ended the command, it is 128 plus the \
-            signal's number.
+            Exit codes:
+
+              0  success
+              1  failure
+              2  wrong usage or settings
+              3  a file cannot be written, or exists
+              4  a rule or the settings deny the request, or nothing is stored
+                 (--offline)
+              5  a different digest
+              7  the server is not trusted
+              8  the server cannot be reached, or closed the connection early
+              9  the server responds with an error
+
+            With several URLs, the exit code is that of the first URL in the list that failed. If a signal ended the command, the \
+            exit code is 128 plus the signal's number.
             """)
 
     @Option(
         name: [.short, .customLong("input")],
-        help: ArgumentHelp("Read URLs from a file, one on each line; - is standard input.", valueName: "file"))
+        help: ArgumentHelp("Read URLs from a file, one URL on each line; - is standard input.", valueName: "file"))
     var input: String?
 
     @Option(
@@ -58,7 +68,7 @@ struct FetchCommand: ParsableCommand {
     @Option(
         name: [.customShort("H"), .long],
         help: ArgumentHelp(
-            "A field for every request, \"Name: value\", or @FILE with one on each line. Repeatable.", valueName: "field"))
+            "A field for every request, \"Name: value\", or @FILE with one field on each line. Repeatable.", valueName: "field"))
     var header: [String] = []
 
     @Option(
@@ -124,7 +134,7 @@ struct FetchCommand: ParsableCommand {
     }
 
     func run() throws {
-        // Must be made before any other thread.
+        // `FetchSignals` must be created before any other thread.
         let signals = FetchSignals()
         let items: [FetchItem]
         var terms: FetchTerms
@@ -139,7 +149,7 @@ struct FetchCommand: ParsableCommand {
         if !quiet { tell(way) }
         let endings = try fetch(items, terms, way, signals)
         way.close(waits: signals.number == nil)
-        // A cancellation after everything was complete has no effect.
+        // A cancellation after all files were complete has no effect.
         if let number = signals.number, endings.count < items.count || endings.contains(where: \.isInterrupted) {
             throw ExitCode(128 + number)
         }
@@ -156,7 +166,7 @@ struct FetchCommand: ParsableCommand {
         let others = names.filter { environment[$0].map { !$0.isEmpty && $0 != "http://\(way.address)" } ?? false }
         if !way.hasProxy, let name = others.first {
             Terminal.talk(
-                "larder: ignored the proxy in \(name): Larder uses the one in upstream.proxy\n"
+                "larder: ignored the proxy in \(name): to send requests through another proxy, set upstream.proxy\n"
             )
         }
     }

@@ -4,7 +4,7 @@ import ArgumentParser
 enum AccessLogSource: CustomStringConvertible {
     /// The log that the settings name.
     case settings
-    /// `-` is standard input.
+    /// The log at this path; `-` is standard input.
     case file(String)
 
     var description: String {

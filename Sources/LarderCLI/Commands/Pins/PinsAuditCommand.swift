@@ -3,10 +3,12 @@ import ArgumentParser
 extension PinsCommand {
     struct Audit: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "audit", abstract: "Show which keys hosts with report-only pins have used.",
-            discussion:
-                "The counts begin when Larder starts, or when the host's policy changes. Enforced pins would have rejected the connections listed here."
-        )
+            commandName: "audit", abstract: "Show the keys that servers with report-only pins used instead of a pinned key.",
+            discussion: """
+                For each host, the report says how many handshakes enforced pins would have rejected. It lists the keys of the \
+                servers' certificate chains in these handshakes. The counts begin when Larder starts, or when the host's policy \
+                changes.
+                """)
 
         @OptionGroup var format: OutputOption
 

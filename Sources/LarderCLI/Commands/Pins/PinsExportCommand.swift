@@ -10,7 +10,7 @@ extension PinsCommand {
         static let configuration = CommandConfiguration(
             commandName: "export", abstract: "Print the pins in the settings in the format of another program.",
             discussion:
-                "Standard error lists what the format cannot express. The output omits the pins of tls.default, because they belong to no host."
+                "Standard error lists the properties that the format cannot express. The output omits the pins of tls.default, because they belong to no host."
         )
 
         @Option(name: [.short, .long], help: "The format: android-nsc, trustkit, okhttp, curl, hpkp or json.")
@@ -26,7 +26,7 @@ extension PinsCommand {
             for site in settings.tls.loaded?.sites ?? [] where site.terms.pins != nil {
                 let others = site.wordsWithoutPins.map(\.key)
                 if let name = site.entry?.name, !others.isEmpty {
-                    notes.append("\(name): \(others.joined(separator: ", ")) of its policy cannot be exported")
+                    notes.append("\(name): the export omits these parts of the policy: \(others.joined(separator: ", "))")
                 }
             }
             for note in notes { Terminal.talk("larder: \(printable(note, limit: 4096))\n") }

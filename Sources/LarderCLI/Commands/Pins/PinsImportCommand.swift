@@ -8,7 +8,7 @@ extension PinsCommand {
     struct Import: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "import", abstract: "Print the pins of another program as a file for tls.pins_from.",
-            discussion: "Without a format, it reads a folder of .cer certificates for the host in --host.")
+            discussion: "Without --format, this command reads a folder of .cer certificates for the host in --host.")
 
         @Option(name: [.short, .long], help: "The format: android-nsc, trustkit, okhttp, curl, hpkp or json.")
         var format: PinFormat?

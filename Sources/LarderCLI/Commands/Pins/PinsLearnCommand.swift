@@ -34,7 +34,7 @@ extension PinsCommand {
         @Option(
             defaultAsFlag: AccessLogSource.settings, parsing: .next,
             help: ArgumentHelp(
-                "Learn from an access log instead of the server: the one in the settings, or --from-log=FILE; - is standard input.",
+                "Learn from an access log, not from the server. Without FILE, Larder reads the log in the settings; - is standard input.",
                 valueName: "file"))
         var fromLog: AccessLogSource?
 
@@ -65,11 +65,14 @@ extension PinsCommand {
             if hosts.isEmpty, !asksNobody { throw ValidationError("Give a host, --from-log or --from-store.") }
             if fromStore, fromLog != nil { throw ValidationError("Give --from-log or --from-store, not both.") }
             if pinsOnly, asksNobody {
-                throw ValidationError("--pins-only connects to the server, and --from-log and --from-store do not.")
+                throw ValidationError(
+                    "--pins-only cannot be used with --from-log or --from-store, because it connects to the server.")
             }
             if pinsOnly, !write { throw ValidationError("--pins-only needs --write, because the certificate goes into a file.") }
             if pinsOnly, !backup.isEmpty {
-                throw ValidationError("--pins-only cannot use --backup, because the backup of a trust anchor must be a file.")
+                throw ValidationError(
+                    "--pins-only cannot be used with --backup: --backup adds only the digest of a key, which cannot be a trust anchor."
+                )
             }
         }
 

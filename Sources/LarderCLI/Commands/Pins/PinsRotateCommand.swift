@@ -28,7 +28,7 @@ extension PinsCommand {
         @Option(help: ArgumentHelp("A key that is no longer in use. Repeatable.", valueName: "pin"))
         var retire: [String] = []
 
-        @Flag(help: "Proceed even without a backup pin, or if the server cannot be reached.")
+        @Flag(help: "Proceed even if no backup pin is left, if all connections would fail, or if Larder cannot check the server.")
         var force = false
 
         @OptionGroup var options: SettingsOptions
@@ -63,7 +63,8 @@ extension PinsCommand {
             if let (name, port) = TrustEntry.parts(of: host) {
                 let scopes = [TrustPolicySet.Entry.Labels.all, .one].compactMap { HostScope(host: name, labels: $0, port: port) }
                 let found = sites.filter { $0.entry.map { scopes.contains($0.scope) } == true }
-                // There may be two entries with this name, for one label below and for any number; their written names differ.
+                // Two entries may match this name, with different spellings: the star of one matches one label, the star of the other any
+                // number of labels.
                 if let site = found.first(where: { $0.entry?.name == host }) ?? found.first, site.terms.pins != nil {
                     return site
                 }
@@ -159,7 +160,7 @@ extension SettingsLocation {
             switch source {
             case .digest(let pin, _): PinRotation.Item(pin.publicKeyDigest)
             case .file(let file):
-                // The file was read with the settings shortly before.
+                // This file was already read when the settings were loaded.
                 PinRotation.Item(
                     text: file.path,
                     keys: ((try? LocalFile.bytes(at: origin.path(of: file.path), atMost: TrustFiles.pinFileLimit))

@@ -12,7 +12,7 @@ struct PolicyCommand: ParsableCommand {
             """,
         subcommands: [Check.self, Eval.self, Test.self, Diff.self, Learn.self, Import.self])
 
-    /// Codes of `conventions`.
+    /// Exit codes, as in the help of `larder`.
     enum Code {
         static let testFailed = ExitCode(3)
         static let denied = ExitCode(4)

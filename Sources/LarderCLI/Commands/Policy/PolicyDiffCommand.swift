@@ -11,8 +11,9 @@ extension PolicyCommand {
             abstract: "List which requests a new policy newly allows and denies; exits with 6 if it allows more.",
             discussion: """
                 Compares egress.default and the rules of two settings files, by host, port, scheme, method and path, and shows \
-                one request for each difference. It does not compare other keys of a match. A difference that depends on them is \
-                shown as `may open` or `may close`. The command also exits with 6 if something may open.
+                one request for each difference. It does not compare other keys of a match. A difference that depends on these \
+                keys is shown as `may open` (possibly newly allowed) or `may close` (possibly newly denied). `may open` also makes \
+                the command exit with 6.
                 """)
 
         @Argument(help: "The settings file with the old policy.")

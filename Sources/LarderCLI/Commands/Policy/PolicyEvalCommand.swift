@@ -11,8 +11,10 @@ extension PolicyCommand {
             commandName: "eval", abstract: "Show the verdict of the rules on one request, and why.",
             discussion: """
                 Reads only the settings; `larder explain` also looks into the store. Exits with 4 if the request is denied, and with 2 if \
-                `policy check` rejects the settings. For CONNECT, give host:port instead of the URL. No rule allows a request by something \
-                of its client that no option gives, and rules that deny by it deny the request.
+                `policy check` rejects the settings. For CONNECT, give host:port instead of the URL.
+
+                Without --client, the client's address is unknown: `client` does not match in rules that allow, and matches in rules \
+                that deny. Without --user, --certificate or --run, the conditions `user`, `certificate` and `run` match nothing.
                 """)
 
         @Argument(help: "The method.")
@@ -32,7 +34,8 @@ extension PolicyCommand {
 
         @Option(
             help: ArgumentHelp(
-                "The user name that the client has proved, for rules with `user`. The default is none.", valueName: "name"))
+                "The user name with which the client has authenticated, for rules with `user`. The default is none.",
+                valueName: "name"))
         var user: String?
 
         @Option(

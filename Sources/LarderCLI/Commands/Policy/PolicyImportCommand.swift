@@ -8,9 +8,9 @@ extension PolicyCommand {
         static let configuration = CommandConfiguration(
             commandName: "import", abstract: "Print the access rules of a squid.conf as settings.",
             discussion: """
-                Standard error lists each directive that is not imported, or not exactly, with its line. The command exits with \
-                6 if there is one. If two lines match the same request, squid uses the first one, but in Larder a rule that \
-                denies wins.
+                Standard error lists each directive that is not imported, or is imported with another meaning, with its line. The \
+                command exits with 6 if there is such a directive. If two lines match the same request, squid uses the first one, \
+                but in Larder a rule that denies wins.
                 """)
 
         @Argument(help: "The squid.conf.")

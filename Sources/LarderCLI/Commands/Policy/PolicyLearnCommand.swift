@@ -15,8 +15,9 @@ extension PolicyCommand {
             commandName: "learn", abstract: "Write a policy that allows only what a command requests.",
             discussion: """
                 This runs the command as `larder run` does, but without your rules: Larder allows every request. Then it writes \
-                a settings file that allows only these requests. It replaces digests and versions in paths by `*` if the path \
-                still names a project. A comment at each rule says from how many requests it was learned.
+                a settings file that allows only these requests. It replaces versions and digests in paths with `*` only if the \
+                path still names the package that they belong to: `/probe/1.4.2/file` becomes `/probe/*/file`. A comment at each \
+                rule says from how many requests it was learned.
 
                   larder policy learn -o policy.yaml -- pip install six
                   larder run --policy policy.yaml --strict -- pip install six
@@ -64,7 +65,7 @@ extension PolicyCommand {
                 throw ValidationError(
                     "Give a file, because the command uses standard output: larder policy learn -o policy.yaml -- make")
             }
-            if let maxRules, maxRules < 1 { throw ValidationError("--max-rules is at least 1.") }
+            if let maxRules, maxRules < 1 { throw ValidationError("--max-rules must be at least 1.") }
         }
 
         func run() throws {
@@ -106,7 +107,7 @@ extension PolicyCommand {
             let ended = try code.get()
             if ended != 0 {
                 Terminal.talk(
-                    "larder: the command exited with \(ended); the policy allows the requests that it sent until then\n")
+                    "larder: the command exited with \(ended); the policy allows only the requests that were sent until then\n")
             }
             let traffic = observer.traffic
             if ended == 0 || !traffic.isEmpty { try write(traffic, larder.settings) }

@@ -12,13 +12,13 @@ struct TrafficObserver {
     private let mask = SecretMask()
 
     /// - Parameter line: a line of the access log in NDJSON. Other lines are ignored.
-    /// - Returns: whether it is such a line.
+    /// - Returns: whether the line is from the access log.
     @discardableResult
     mutating func add(line: [UInt8]) -> Bool {
         guard let record = try? JSONSerialization.jsonObject(with: Data(line)) as? [String: Any],
             let outcome = record["cache"] as? String, let url = record["url"] as? String
         else { return false }
-        // Larder sent the first by itself; the others are requests to Larder.
+        // `background`: a request that Larder sent by itself. `local` and `none`: requests to Larder itself.
         if ["background", "local", "none"].contains(outcome) { return true }
         let method = record["method"] as? String ?? ""
         if let address = record["upstream"] as? String { traffic.addAddress(address) }
@@ -51,7 +51,7 @@ struct TrafficObserver {
         let tunnel = ObservedTunnel(authority: authority, isClearText: record["uninspected"] as? String == "not_tls")
         let way = record["connect"] as? String
         if way == "intercept" || way == "http" {
-            // Its requests have lines of their own, if it had any.
+            // The requests in the tunnel, if there were any, have lines of their own.
             if record["error"] != nil { traffic.addFailed(host: authority) }
             if let tunnel { traffic.addConnect(port: tunnel.port) }
         } else if isOpen {
@@ -61,24 +61,24 @@ struct TrafficObserver {
         }
     }
 
-    /// The URL without its query, with `{secret}` in place of each secret, and of each segment that is one in part when it is decoded. The
-    /// rules are made of decoded paths.
+    /// The URL without its query, with `{secret}` in place of each secret. If decoding the escapes of a segment reveals a secret, the whole
+    /// segment is replaced, because the rules are made of decoded paths.
     private func masked(_ url: String) -> String {
         let place = maskedAsWritten(String(url.prefix { $0 != "?" && $0 != "#" }))
         guard place.utf8.contains(UInt8(ascii: "%")) else { return place }
         var segments = place.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-        // A segment with escapes beside its secret may have several readings, so all of it is replaced.
+        // A segment with a secret and percent-escapes can be decoded in several ways, so the whole segment is replaced.
         for index in segments.indices where segments[index].contains("%") && segments[index].contains(ObservedRequest.secretMark)
         {
             segments[index] = ObservedRequest.secretMark
         }
         var decoded = segments
-        // Servers decode once or twice.
+        // A server may decode the path once or twice.
         for _ in 0..<2 {
             decoded = decoded.map(Self.decoded)
             let inPlace = maskedAsWritten(decoded.map(Self.withoutDelimiters).joined(separator: "/"))
                 .split(separator: "/", omittingEmptySubsequences: false)
-            // Behind the scheme and the host.
+            // The first three parts are the scheme, an empty part and the host.
             for index in segments.indices.dropFirst(3) where decoded[index] != segments[index] {
                 let isSecret =
                     isSecret(decoded[index])
@@ -89,7 +89,7 @@ struct TrafficObserver {
         return segments.joined(separator: "/")
     }
 
-    /// Whether the text, or what follows a malformed escape in it, contains a secret.
+    /// Whether the text contains a secret, as a whole or after a malformed escape.
     private func isSecret(_ text: String) -> Bool {
         let behindEscapes = text.split(separator: "%", omittingEmptySubsequences: false).dropFirst().map {
             String($0.dropFirst(2))
@@ -100,7 +100,7 @@ struct TrafficObserver {
         }
     }
 
-    /// Also where other escapes are malformed.
+    /// Decodes each valid escape, even if others are malformed.
     private static func decoded(_ segment: String) -> String {
         let bytes = Array(segment.utf8)
         var decoded: [UInt8] = []
@@ -113,12 +113,12 @@ struct TrafficObserver {
         return String(decoding: decoded, as: UTF8.self)
     }
 
-    /// As one segment of a URL.
+    /// Percent-encodes the delimiters, so that the text is one segment of a URL.
     private static func withoutDelimiters(_ segment: String) -> String {
         segment.replacing("/", with: "%2F").replacing("?", with: "%3F").replacing("#", with: "%23")
     }
 
-    /// A secret with slashes leaves as many segments as it had.
+    /// Masks the secrets. A secret that contains slashes is replaced by as many segments as it had.
     private func maskedAsWritten(_ place: String) -> String {
         let masked = mask.masked(url: place)
         func slashes(_ text: String) -> Int { text.utf8.count { $0 == UInt8(ascii: "/") } }

@@ -3,7 +3,7 @@ import CommandEnvironment
 
 /// The answer to DNS queries in a command's own network namespace.
 enum NamesInside: String, CaseIterable, ExpressibleByArgument {
-    /// No answer.
+    /// DNS queries get no answer.
     case fail
     /// Each name resolves to the address that Larder listens on.
     case listener
@@ -25,7 +25,7 @@ struct NetworkOptions: ParsableArguments {
     }
 
     /// - Returns: `nil` if no namespace was requested.
-    /// - Throws: 125, after reporting why it cannot be created.
+    /// - Throws: 125, after reporting why the namespace cannot be created.
     func network(in folder: PrivateFolder) throws(ExitCode) -> OwnNetwork? {
         try netns ? Self.network(reaching: names == .listener ? .names : .listener, in: folder) : nil
     }

@@ -12,9 +12,10 @@ struct ProjectCommand: ParsableCommand {
         commandName: "project", abstract: "Decide whether to use the settings in a project's .larder folder.",
         discussion: """
             `larder record` and `larder replay` use .larder/policy.yaml. Without a decision, Larder uses only settings that \
-            cannot send data to another server or weaken your own settings. These are rules that leave responses unchanged, \
-            replay, limits, record.match, and stricter trust. A decision applies to the folder's files as they are now. If any \
-            file changes, except the recording and the key, you must decide again.
+            cannot send data to another server or weaken your own settings. These are `replay`, `limits`, `record.match`, \
+            stricter trust, and rules that neither allow requests nor change responses (docs/project-settings.md). A decision \
+            applies to the folder's files as they are now. If any file changes, except the recording and the key, you must \
+            decide again.
 
               larder project status
               larder project allow
@@ -44,7 +45,7 @@ struct ProjectCommand: ParsableCommand {
             let decision =
                 switch standing {
                 case .undecided(wasDecided: false): "none"
-                case .undecided(wasDecided: true): "none; the files have changed since the last one"
+                case .undecided(wasDecided: true): "none; the files have changed since the last decision"
                 case .allowed: "allowed"
                 case .denied: "denied"
                 }
@@ -99,7 +100,7 @@ struct ProjectCommand: ParsableCommand {
             return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
         }
 
-        /// The problems of the settings without a decision.
+        /// The problems in the project's settings for a user who has not decided about the project.
         func refused(_ folder: ProjectFolder, _ environment: [String: String]) -> [LocatedProblem] {
             var sources = SettingsSources(file: settings.config, assignments: settings.set, environment: environment)
             sources.project = ProjectSettings(folder: folder, choice: .auto, isReplayed: false).undecided
@@ -118,7 +119,7 @@ struct ProjectCommand: ParsableCommand {
         let digest: String
         do throws(ProjectDigest.Failure) {
             digest = try ProjectDigest.make(of: folder, policy: policy)
-        } catch { throw fail("cannot decide about the files of \(folder.path): \(error.reason)") }
+        } catch { throw fail("cannot store a decision about \(folder.path): \(error.reason)") }
         do throws(ProjectDecisions.Failure) {
             let decisions = try ProjectDecisions(ProcessInfo.processInfo.environment)
             try decisions.storing(ProjectDecisions.Decision(folder: folder.path, digest: digest, word: word))

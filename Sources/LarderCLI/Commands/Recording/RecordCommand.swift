@@ -120,7 +120,7 @@ struct RecordCommand: ParsableCommand {
         terms.network = network
         terms.policy = shared.policy
         terms.project = project.map { ProjectSettings(folder: $0, choice: projectOptions.projectSettings, isReplayed: false) }
-        // Responses are not stored.
+        // Responses are not stored in a file.
         terms.store = ":memory:"
         terms.log = shared.log
         terms.interceptsNobody = noIntercept
@@ -144,7 +144,7 @@ struct RecordCommand: ParsableCommand {
     }
 
     /// Creates a project's key, readable only by its owner, if there is none.
-    /// - Throws: 125, after reporting why it cannot be created.
+    /// - Throws: 125, after reporting why the key cannot be created.
     static func makeKey(at path: String) throws {
         if FileManager.default.fileExists(atPath: path) { return }
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)

@@ -37,12 +37,13 @@ struct ReplayCommand: ParsableCommand {
         help: ArgumentHelp("A further snapshot, for requests that match no recording in the earlier ones.", valueName: "file"))
     var layer: [String] = []
 
-    @Flag(help: "Serve requests without a recording from the store, at any age.")
+    @Flag(help: "If a request has no recording, serve it from the store, with a stored response of any age.")
     var cache = false
 
     @Option(
         help: ArgumentHelp(
-            "The project's key: a secret then matches only itself. Without a key, any secret matches.", valueName: "file"))
+            "The project's key: a recorded secret then matches only the same secret. Without a key, it matches any value.",
+            valueName: "file"))
     var key: String?
 
     @Option(help: ArgumentHelp("Use only files signed with this public key.", valueName: "file"))
@@ -56,7 +57,7 @@ struct ReplayCommand: ParsableCommand {
 
     @Option(
         help:
-            "How to answer after the last of several responses to one request: the first again (loop), the last again (last), or 504 (error)."
+            "What a request gets after all its recorded responses were used: the first again (loop), the last again (last), or 504 (error)."
     )
     var sequenceEnd: LarderSettings.SequenceEnd?
 
@@ -72,7 +73,7 @@ struct ReplayCommand: ParsableCommand {
             Exit with 4 if a request was denied, missed or failed, or if no request came through Larder, even if the command succeeded.
             """,
             discussion:
-                "Use --strict (the default for the project's recording in .larder) or --no-strict (the default for other files).")
+                "The default is --strict for the project's recording in .larder, and --no-strict for other files.")
     )
     var strict: Bool?
 
@@ -96,8 +97,8 @@ struct ReplayCommand: ParsableCommand {
 
     @Option(
         help: """
-            What to do with an older recording. warn: replay it, with a warning; fail: exit with 125; refresh: forward every \
-            request and re-record the file.
+            What to do with a recording older than --expires-after. warn: replay it, with a warning; fail: exit with 125; \
+            refresh: forward every request and re-record the file.
             """)
     var onExpired: LarderSettings.OnExpired?
 
@@ -115,7 +116,7 @@ struct ReplayCommand: ParsableCommand {
             throw ValidationError("Which command? Write it after --, for example: larder replay build.larder -- make")
         }
         if prune, asOf != nil {
-            throw ValidationError("--prune cannot be used with --as-of, because it would remove later recordings.")
+            throw ValidationError("--prune cannot be used with --as-of, because --prune would remove later recordings.")
         }
     }
 
@@ -202,7 +203,7 @@ struct ReplayCommand: ParsableCommand {
                 guard used.count < source.count else { continue }
                 let count = try SnapshotMaintenance.keep(of: source, at: path) { used.contains($0) }
                 Terminal.talk("larder: removed \(count) from \(printable(path, limit: 4096))\n")
-            } catch { throw EphemeralProxy.fail("\(path) is unchanged: \(error)") }
+            } catch { throw EphemeralProxy.fail("cannot remove recordings from \(path), which is unchanged: \(error)") }
         }
     }
 

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The options that all subcommands share that run a command through a Larder of their own.
+/// The options shared by all subcommands that run a command through a Larder of their own.
 struct CommandOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

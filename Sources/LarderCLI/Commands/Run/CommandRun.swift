@@ -11,7 +11,7 @@ struct CommandRun {
     private let given: InheritedState
     private let signals: RunSignals
 
-    /// Must be made before any state is changed and any thread is started.
+    /// Call this before any other state is changed and before any thread is started.
     /// - Throws: 125, after reporting the problem.
     init() throws(ExitCode) {
         given = InheritedState()
@@ -57,13 +57,13 @@ struct CommandRun {
         if let remark = larder.storeRemark { remarks.append(remark) }
         let leftOut = ["no_proxy", "NO_PROXY", "no_grpc_proxy", "npm_config_noproxy", "NPM_CONFIG_NOPROXY"]
         if let name = leftOut.first(where: { !["", ","].contains(environment[$0] ?? "") }) {
-            remarks.append("ignored the variable \(name)")
+            remarks.append("ignored the variable \(name): requests to the hosts in it go through Larder too")
         }
         return remarks
     }
 
-    /// Writes the files that the variables name.
-    /// - Parameter coversSystem: the files will be mounted over those of the system too.
+    /// Writes the files that the command's environment variables name.
+    /// - Parameter coversSystem: whether these files will also be mounted over the system's files.
     /// - Returns: the environment variables for the command.
     private func variables(for larder: EphemeralProxy, coveringSystem coversSystem: Bool) throws(ExitCode) -> [String: String] {
         let files = ClientFiles(folder: folder.path)
@@ -78,7 +78,7 @@ struct CommandRun {
         let others = OtherProxies(environment)
         if larder.settings.upstream.proxy == nil, let name = others.replaced(by: variables).first {
             Terminal.talk(
-                "larder: ignored the proxy in \(name): Larder uses the one in upstream.proxy\n"
+                "larder: ignored the proxy in \(name): to send requests through another proxy, set upstream.proxy\n"
             )
         }
         Self.warn(of: others)
@@ -91,7 +91,7 @@ struct CommandRun {
     private static func warn(of others: OtherProxies) {
         for name in others.stronger {
             Terminal.talk(
-                "larder: \(printable(name)) overrides these settings: programs that read it may bypass Larder, and their requests are not counted\n"
+                "larder: \(printable(name)) overrides the variables that Larder sets: programs that read \(printable(name)) may bypass Larder, which then does not count their requests\n"
             )
         }
     }

@@ -10,10 +10,10 @@ struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor", abstract: "Diagnose why programs bypass Larder, and suggest fixes.",
         discussion: """
-            Checks the settings, the CA, the clock, the store, the environment variables and the running Larder. Then each \
-            installed program fetches a file from a local test server that doctor starts, with the variables of larder env. \
-            Nothing leaves this machine except a program's own DNS query for that server, and nothing is changed. If \
-            upstream.proxy is set, larder doctor tries no programs.
+            Checks the settings, the CA, the clock, the store, the environment variables and the running Larder. Then doctor \
+            starts a local test server. Each installed program of those listed under --client fetches a file from this server, with \
+            the variables of larder env. Nothing leaves this machine except a program's own DNS query for the server's name, and \
+            doctor changes nothing. If upstream.proxy is set, doctor tries no programs.
 
               larder doctor
               larder doctor --client git --client pip -o json
@@ -23,7 +23,7 @@ struct DoctorCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Try only this program, of \(ClientTrial.all.map(\.name).joined(separator: ", ")). Repeatable.",
+            "Test only this program: one of \(ClientTrial.all.map(\.name).joined(separator: ", ")). Repeatable.",
             valueName: "name"))
     var client: [String] = []
 
@@ -60,7 +60,7 @@ struct DoctorCommand: ParsableCommand {
         guard let loaded else { return findings }
         findings += diagnosis.addresses(loaded).map { [$0] } ?? []
         guard let folder = PrivateFolder(environment) else {
-            return findings + [Finding("larder", .skipped, "its files cannot be created")]
+            return findings + [Finding("larder", .skipped, "doctor cannot create its temporary files")]
         }
         let process = TrialProcess()
         Interruption.begin {

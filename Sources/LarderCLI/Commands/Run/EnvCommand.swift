@@ -7,8 +7,9 @@ struct EnvCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "env", abstract: "Print the environment variables that make programs use the running Larder.",
         discussion: """
-            The files are in $XDG_STATE_HOME/larder/clients, else ~/.local/state/larder/clients, else in XDG_RUNTIME_DIR. Each \
-            file begins with the contents of the file that its variable named before. You can evaluate the output repeatedly.
+            Some variables name files that this command writes, in $XDG_STATE_HOME/larder/clients, else \
+            ~/.local/state/larder/clients, else in XDG_RUNTIME_DIR. Each file begins with the contents of the file that its \
+            variable named before. You can evaluate the output repeatedly.
 
               eval "$(larder env)"
               larder env --shell fish | source

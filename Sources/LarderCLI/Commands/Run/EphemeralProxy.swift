@@ -14,22 +14,22 @@ import TextCoding
 
 /// A Larder for the duration of one command, with its own port and its own admin socket.
 struct EphemeralProxy {
-    /// The terms of a run.
+    /// The options of a run.
     struct Terms {
         var policy: String?
-        /// Used if no policy is given.
+        /// The project's settings, which are used if no policy is given.
         var project: ProjectSettings?
-        /// `nil`: the store in the settings, or none if that cannot be opened.
+        /// The store's path; `nil` for the store in the settings, or no store if that cannot be opened.
         var store: String?
         /// The file to copy the access log to, in addition to counting its lines.
         var log: String?
-        /// `nil`: the mode in the settings.
+        /// The mode of the run; `nil` for the mode in the settings.
         var mode: LarderSettings.Mode?
-        /// Further settings that the settings file cannot change: the flag that sets it, the setting, its value.
+        /// Further settings that the settings file cannot change, each with the flag that sets it.
         var settings: [(flag: String, name: String, value: SettingsNode)] = []
         /// If false, https is intercepted, with a CA made for this run alone.
         var interceptsNobody = false
-        /// Whether the requests are counted; they also are if a log is written.
+        /// Whether the requests are counted. Writing a log also counts them.
         var isCounted = false
         /// Gets each line of the access log, if the requests are counted.
         var observer: (@Sendable ([UInt8]) -> Void)?
@@ -65,7 +65,9 @@ struct EphemeralProxy {
             if loaded.settings.clients.asksEverybody { throw Self.fail(Self.asking) }
             // If the recording cannot be re-recorded, the server reports it.
             if terms.clock != nil, (try? ServedSettings(loaded.settings).refreshingExpired())?.refreshed != nil {
-                throw Self.fail("replay.on_expired: refresh records today's responses, so it cannot be used with --clock freeze")
+                throw Self.fail(
+                    "`replay.on_expired: refresh` cannot be used with --clock freeze, "
+                        + "because it records today's responses")
             }
             let plan = try ServingPlan(loaded, mayForgetWhatIsNew: terms.store == nil, servesCommand: true)
             server = try RunningServer(
@@ -86,13 +88,13 @@ struct EphemeralProxy {
         guard let (tally, failure) = log?.finish() else { return nil }
         if let logFile { Foundation.close(logFile) }
         if let logPath, let failure {
-            let reason = failure == ETIMEDOUT ? "no process reads it" : String(cString: strerror(failure))
+            let reason = failure == ETIMEDOUT ? "no process reads the pipe" : String(cString: strerror(failure))
             Terminal.talk("larder: the log \(printable(logPath, limit: 4096)) is incomplete: \(reason)\n")
         }
         return tally
     }
 
-    /// The recordings that it writes and replays.
+    /// The recordings that this Larder writes and replays.
     var recordings: RunningRecordings { server.recordings }
 
     /// The expired recording that is re-recorded instead of replayed.
@@ -102,7 +104,7 @@ struct EphemeralProxy {
     var storeRemark: String? { server.storeRemark }
 
     static let asking =
-        "clients.authenticate requires a password from every client, and programs have none; `remote` exempts clients on this machine"
+        "clients.authenticate requires a password from every client, but programs have no password; the value `remote` exempts clients on this machine"
 
     static func fail(_ reason: String) -> ExitCode {
         Terminal.talk("larder: \(printable(reason, limit: 4096))\n")
@@ -118,7 +120,7 @@ struct EphemeralProxy {
         return authority
     }
 
-    /// Longer than any command runs.
+    /// The lifetime of the CA, in days: longer than any command runs.
     private static let authorityDays = 30
 
     private static func talliedLog(
@@ -144,7 +146,7 @@ struct EphemeralProxy {
         guard settings.replays || settings.recordingPurpose != nil else { return SecretMask() }
         let recordings = settings.recordings
         var terms: [MatchTerms] = []
-        // The server has read each of them. A recording that does not exist yet cannot be opened.
+        // The server has already read these files, so only a recording that does not exist yet cannot be opened.
         if let match = recordings.match, let text = try? LocalFile.bytes(at: match, atMost: SnapshotLimits.manifestLength),
             let declared = try? MatchTerms(text: text)
         {
@@ -160,10 +162,11 @@ struct EphemeralProxy {
         // Standard output is not opened by path: it may be a socket, and a file must keep its position.
         let given = path == "-" ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3) : -1
         if given >= 0 { return given }
-        // A pipe without a reader is an error; Larder does not wait for one.
+        // A pipe without a reader is an error; Larder does not wait for a reader.
         let descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o600)
         if descriptor >= 0 { return descriptor }
-        throw fail("cannot write the log \(path): \(errno == ENXIO ? "no process reads it" : String(cString: strerror(errno)))")
+        throw fail(
+            "cannot write the log \(path): \(errno == ENXIO ? "no process reads the pipe" : String(cString: strerror(errno)))")
     }
 
     /// Settings that the settings file cannot change.

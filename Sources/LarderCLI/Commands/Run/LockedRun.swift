@@ -37,7 +37,7 @@ struct LockedRun {
         }
     }
 
-    /// A repeated request with the same response is not a violation.
+    /// A repeated request that gets the same response again is no violation.
     private func isAskedAgain(_ violation: LockFile.Violation) -> Bool {
         guard case .added(let entry) = violation else { return false }
         return lock.entries.contains {

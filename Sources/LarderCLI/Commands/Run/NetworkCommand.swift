@@ -9,10 +9,10 @@ struct NetworkCommand: ParsableCommand {
         commandName: OwnNetwork.commandName, abstract: "Create a network namespace, or enter one and execute a program.",
         shouldDisplay: false)
 
-    @Option(help: "Create a network namespace, and send it through this socket.")
+    @Option(help: "Create a network namespace, and send its descriptors through this socket.")
     var make: Int32?
 
-    @Option(help: "With --make: which ports of Larder the namespace reaches.")
+    @Option(help: "With --make: the ports at which the namespace can reach Larder.")
     var reach = NetworkReach.listener
 
     @Option(help: "Descriptors of the namespaces to enter.")

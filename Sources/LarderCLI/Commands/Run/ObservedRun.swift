@@ -11,7 +11,7 @@ struct ObservedRun {
         let lock: LockFile
         /// Descriptions of requests without a complete recording: tunnels, exchanges that failed or could not be recorded.
         let gaps: [String]
-        /// Secrets were redacted. Without the project's key, their placeholders differ each time.
+        /// Whether secrets were redacted. Without the project's key, their placeholders differ each time.
         let holdsSecrets: Bool
     }
 
@@ -19,7 +19,7 @@ struct ObservedRun {
 
     init(in folder: PrivateFolder) { path = "\(folder.path)/run.larder" }
 
-    /// Disables the store, whose responses are not the origin's, and overrides the settings for recordings.
+    /// Disables the store, so that every response comes from the origin, and overrides the settings for recordings.
     /// - Parameter key: the project's key; `nil`: the key in the settings.
     func set(_ terms: inout EphemeralProxy.Terms, by flag: String, key: String?) {
         terms.store = ":memory:"

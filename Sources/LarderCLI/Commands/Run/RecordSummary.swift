@@ -11,10 +11,12 @@ struct RecordSummary {
 
     private static let toldLimit = 10
 
-    /// The file exists, and no write failed.
+    /// Whether the file exists, and no write failed.
     var isWritten: Bool { if case .success = result { file.summary.failure == nil } else { false } }
-    /// All requests are recorded.
-    var isComplete: Bool { file.summary.isComplete && file.summary.tunnels.isEmpty && (tally?.deniedCount ?? 0) == 0 }
+    /// Whether all requests are recorded.
+    var isComplete: Bool {
+        file.summary.isComplete && file.summary.tunnels.isEmpty && (tally?.deniedCount ?? 0) == 0 && tally?.sawRejection != true
+    }
 
     func text(remarks: [String]) -> String {
         let summary = file.summary
@@ -30,10 +32,11 @@ struct RecordSummary {
         if others > 0 { lines.append("  and \(others) more") }
         if case .failure(let error) = result {
             lines.append("the recording is incomplete: \(summary.failure ?? "\(error)")")
-            lines.append("\(file.path) was not created; \(file.path).partial contains what was recorded")
+            lines.append("\(file.path) was not created; \(file.path).partial contains the exchanges recorded so far")
         } else if let failure = summary.failure {
             lines.append("the recording is incomplete: \(failure)")
         }
+        if let remark = tally?.untrustedRemark { lines.append(remark) }
         lines += matchWarnings
         return (lines + remarks).map { "larder: \(printable($0, limit: 4096))\n" }.joined()
     }

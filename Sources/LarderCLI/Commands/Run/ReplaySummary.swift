@@ -29,9 +29,9 @@ struct ReplaySummary {
     var unusedText: String {
         var lines: [String] = []
         for (path, places) in zip(layers.terms.files, unusedPlaces) where !places.isEmpty {
-            guard let snapshot = try? Snapshot(path: path) else { continue }  // it was open until now
+            guard let snapshot = try? Snapshot(path: path) else { continue }  // the file is readable: it was open until now
             for place in places.prefix(Self.unusedLimit - lines.count) {
-                guard let request = try? snapshot.recording(at: place).request else { continue }  // `verify` reports the problem
+                guard let request = try? snapshot.recording(at: place).request else { continue }  // `verify` reports this case
                 let method = String(decoding: request.method, as: UTF8.self)
                 lines.append("  not requested: \(method) \(String(decoding: request.uri, as: UTF8.self))")
             }
@@ -39,7 +39,7 @@ struct ReplaySummary {
         return Self.said(lines)
     }
 
-    /// The places of unused recordings, for each file.
+    /// The indices of the unused recordings in each file.
     private var unusedPlaces: [[Int]] {
         zip(layers.counts, layers.usedPlaces).map { count, used in (0..<count).filter { !used.contains($0) } }
     }

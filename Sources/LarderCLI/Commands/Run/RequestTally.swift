@@ -13,7 +13,7 @@ struct RequestTally {
     struct NamedRequest: Equatable {
         /// Method and URL, with `{secret}` in place of each secret in the query.
         let request: String
-        /// A rule's name, or an error's code.
+        /// The name of the rule, or the error code.
         let reason: String
         /// The nearest recording, and how it differs.
         var nearest: String?
@@ -26,22 +26,22 @@ struct RequestTally {
     private(set) var sentBytes: UInt64 = 0
     private(set) var savedBytes: UInt64 = 0
     private(set) var hosts: [String: Host] = [:]
-    /// All hosts beyond the limit, together.
+    /// The total of all hosts beyond the limit.
     private(set) var otherHosts = Host()
     private(set) var deniedCount = 0
     private(set) var missedCount = 0
     /// Requests that were forwarded in report mode, and would have been denied.
     private(set) var reportedCount = 0
-    /// The first of them.
+    /// The first requests that report mode forwarded.
     private(set) var reported: [NamedRequest] = []
     private(set) var replayedCount = 0
-    /// Requests that got an error of Larder's because of a failure at the origin.
+    /// Requests that Larder answered with an error because the origin failed.
     private(set) var failedCount = 0
-    /// The first of them.
+    /// The first requests that failed at the origin.
     private(set) var failures: [NamedRequest] = []
     /// Tunnels whose requests have no lines in the log.
     private(set) var tunnelCount = 0
-    /// Hosts whose tunnels were intercepted, and of these the ones whose client rejected Larder's certificate.
+    /// Hosts whose tunnels were intercepted. `rejectedHosts`: those for which the client rejected Larder's certificate.
     private var interceptedHosts: Set<String> = []
     private var rejectedHosts: Set<String> = []
     /// The host of the first tunnel that was refused because the client sent neither TLS nor HTTP/1.1 in it.
@@ -50,7 +50,7 @@ struct RequestTally {
     private(set) var refusals: [NamedRequest] = []
     /// Tunnels to intercepted hosts whose requests were not visible to rules and store.
     private(set) var uninspectedCount = 0
-    /// The first of them; each combination of host and reason once.
+    /// The first uninspected tunnels; each combination of host and reason once.
     private(set) var uninspected: [NamedRequest] = []
 
     /// Masks the secrets of URLs.
@@ -60,14 +60,15 @@ struct RequestTally {
 
     static let hostLimit = 10_000
     static let refusalLimit = 20
-    /// Longer than any line that Larder writes, in bytes.
+    /// The longest line that is read, in bytes. Larder writes no longer lines.
     static let lineLimit = 1 << 20
 
-    private static let hitWords: Set = ["hit", "stale_hit", "revalidated", "collapsed", "replayed"]
-    /// A request that could not be answered without a network.
+    /// The outcomes of requests that were answered from the store, a recording, or another request's fetch.
+    static let hitWords: Set = ["hit", "stale_hit", "revalidated", "collapsed", "replayed"]
+    /// The error code of a request that could not be answered without a network.
     static let missWord = "offline_miss"
     private static let replayedWord = "replayed"
-    /// A rule denies the request.
+    /// The error code of a request that a rule denies.
     private static let ruleWord = "denied_by_rule"
 
     /// - Parameter line: one NDJSON object. Other lines are ignored.
@@ -85,7 +86,7 @@ struct RequestTally {
             reportedCount += 1
             note(record, word == Self.ruleWord ? record["rule"] as? String ?? word : word, in: \.reported)
         }
-        // Requests in such a tunnel have their own lines.
+        // Requests in a tunnel that is intercepted, or that carries plain HTTP/1.1, have their own lines.
         if isTunnel, way == Self.interceptWord || way == Self.plainWord { return }
         let bytes = (record["bytes"] as? NSNumber)?.uint64Value ?? 0
         sentBytes &+= bytes
@@ -143,17 +144,20 @@ struct RequestTally {
     var offlineRemark: String? {
         guard missedCount > 0 else { return nil }
         return
-            "\(missedCount) missed offline; a run does not store responses to POST, with no-store, or with neither a lifetime nor a validator, unless a rule "
-            + "stores them: see docs/offline.md"
+            "\(missedCount) missed offline. Unless a rule stores them, Larder does not store responses to POST, responses with no-store, and "
+            + "responses without a lifetime or validator: see docs/offline.md"
     }
 
     /// A message about a tunnel that was refused because of what the client sent in it, for example plaintext gRPC.
     var clearTextRemark: String? {
         clearTextHost.map {
-            "\($0): the client used neither TLS nor HTTP/1.1 in its tunnel. To allow this without rules, set connect: tunnel for "
-                + "the host in tls.hosts."
+            "\($0): the client used neither TLS nor HTTP/1.1 in its tunnel. To let Larder open a tunnel, in which no rules apply, "
+                + "set connect: tunnel for the host in tls.hosts."
         }
     }
+
+    /// Whether a client rejected Larder's certificate, so that its requests for the host did not come through Larder.
+    var sawRejection: Bool { !rejectedHosts.isEmpty }
 
     /// A message about hosts whose tunnels were intercepted but carried no request: the client did not trust the certificate. Some clients
     /// send an alert, others close the connection.

@@ -54,7 +54,7 @@ struct RunCommand: ParsableCommand {
     @Flag(help: "Serve stored responses of any age, and 504 for other requests; forward no request.")
     var offline = false
 
-    @Flag(help: "Do not intercept https: it is tunneled, without cache or rules.")
+    @Flag(help: "Do not intercept https: Larder opens tunnels, and cannot apply cache or rules to the requests in them.")
     var noIntercept = false
 
     @Flag(
@@ -105,7 +105,7 @@ struct RunCommand: ParsableCommand {
         defer { run.end() }
         if join {
             guard let larder = try? AttachedProxy(options.load(), over: run.environment, filesIn: .of(run.folder)) else {
-                throw EphemeralProxy.failureCode  // the reason was reported
+                throw EphemeralProxy.failureCode  // the reason was already reported
             }
             if larder.asksEverybody { throw EphemeralProxy.fail(EphemeralProxy.asking) }
             throw ExitCode(try run.run(shared.command, through: larder))
@@ -153,7 +153,7 @@ struct RunCommand: ParsableCommand {
         }
         if strict, let tally, isIncomplete {
             let uninspected = tally.uninspectedCount > 0 ? ", \(tally.uninspectedCount) not intercepted" : ""
-            let names = hasDeniedNames ? ", names denied" : ""
+            let names = hasDeniedNames ? ", DNS names denied" : ""
             let counts = "\(tally.deniedCount) denied, \(tally.missedCount) missed\(uninspected)\(names)"
             if !summary { Terminal.talk("larder: \(counts) (--strict); --summary lists them\n") }
             throw Self.strictCode

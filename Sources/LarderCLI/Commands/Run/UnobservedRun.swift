@@ -12,16 +12,17 @@ struct UnobservedRun {
         self.offersNetwork = offersNetwork
     }
 
-    /// In its own network namespace, a command had no other connection: it sent nothing, and `--strict` accepts that.
+    /// Whether the run fails under `--strict`. In its own network namespace, the command had no connection except to Larder, so it sent
+    /// nothing, which is no failure.
     var failsStrict: Bool { !hasOwnNetwork }
 
     /// For the summary and standard error.
     var sentence: String {
         if hasOwnNetwork {
-            return "no request came through Larder, and the command's network namespace (--netns) has no other connection"
+            return "the command sent no request: in its network namespace (--netns) it could reach only Larder"
         }
         let verbs = offersNetwork ? "--netns" : "larder run --netns, larder record --netns or larder replay --netns"
-        return "no request came through Larder: the command sent none, or it ignores the proxy variables; "
+        return "no request came through Larder: either the command sent no request, or it ignores the proxy variables; "
             + "\(verbs) runs it in a network namespace where it can reach only Larder"
     }
 }

@@ -40,7 +40,7 @@ struct HARCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "import",
             abstract: "Create a snapshot from a HAR file; lists each omitted or changed entry with its index.",
-            discussion: "Placeholders replace secrets, under the project's key, as in any recording.")
+            discussion: "As in any recording, placeholders replace secrets; Larder makes them with the project's key.")
 
         @Argument(help: "A HAR file.")
         var har: String

@@ -78,7 +78,7 @@ struct LockWriteCommand: ParsableCommand {
     private func lockCommand(into output: String) throws {
         let run = try CommandRun()
         defer { run.end() }
-        // Checked early, not after the command has run for an hour.
+        // The output is checked before the command runs, which may take an hour.
         if let reason = Self.hindrance(to: output) { throw EphemeralProxy.fail("cannot write \(output): \(reason)") }
         let key = key ?? ProjectFolder()?.key
         if let key { try RecordCommand.makeKey(at: key) }
@@ -119,7 +119,7 @@ struct LockWriteCommand: ParsableCommand {
         Terminal.talk("larder: \(answers.lock.entries.count) locked in \(printable(output, limit: 4096))\n")
     }
 
-    /// - Returns: why no file can be written there, as far as can be checked in advance.
+    /// - Returns: why the output file cannot be written, as far as that can be checked in advance.
     private static func hindrance(to output: String) -> String? {
         let place = URL(filePath: output)
         var isFolder: ObjCBool = false

@@ -21,9 +21,11 @@ extension SnapshotCommand {
             try SnapshotFiles.run {
                 let snapshot = try SnapshotFiles.open(file, signedBy: SnapshotFiles.verifyingKeys(signedBy))
                 let result = try SnapshotFiles.of(file) { try snapshot.verify() }
-                let signed = snapshot.signers.isEmpty ? "not signed" : "signed by \(snapshot.signers.count)"
+                let signers = snapshot.signers.count
+                let signed = signers == 0 ? "not signed" : "signed with \(signers) key\(signers == 1 ? "" : "s")"
                 Terminal.output(
-                    "good: \(result.recordings) recordings, \(result.bodies) bodies of \(result.bodyOctets) bytes, \(signed)\n")
+                    "good: \(result.recordings) recordings; \(result.bodies) bodies, \(result.bodyOctets) bytes in total; \(signed)\n"
+                )
             }
         }
     }

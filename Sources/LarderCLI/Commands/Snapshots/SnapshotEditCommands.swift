@@ -76,7 +76,7 @@ extension SnapshotCommand {
         static let configuration = CommandConfiguration(
             commandName: "edit", abstract: "Replace bodies in a recording with edited ones.",
             discussion: """
-                Export the snapshot, change a body, and give it to edit:
+                Export the snapshot, change a body, and run `larder snapshot edit`:
 
                   larder snapshot export build.larder --text review
                   $EDITOR review/bodies/2cf2…a1.json
@@ -145,7 +145,8 @@ extension SnapshotCommand {
                 }
                 let folder = URL(filePath: path).appending(path: "bodies").path
                 guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else {
-                    throw unusable(path, "this folder has no `bodies`, which `larder snapshot export --text` writes")
+                    throw unusable(
+                        path, "this folder contains no folder `bodies`; create it with `larder snapshot export --text`")
                 }
                 for name in names.sorted() { try note(folder + "/" + name, in: &bodies) }
             }

@@ -79,7 +79,7 @@ enum SnapshotFiles {
 }
 
 extension SnapshotError {
-    /// The message with the file's name, which SQLite's messages already contain.
+    /// The message with the file's name before it. SQLite's messages already contain the name.
     func text(of path: String) -> String {
         if case .noJSON = self { return "\(path):\(self)" }
         return description.hasPrefix(path) ? description : "\(path): \(description)"

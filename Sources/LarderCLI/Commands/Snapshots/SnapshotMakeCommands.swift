@@ -35,8 +35,9 @@ extension SnapshotCommand {
 
     struct Collect: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "gc", abstract: "Remove recordings that later generations have replaced; the root `content` stays.",
-            discussion: "This removes the signatures, because the root `full` changes.")
+            commandName: "gc",
+            abstract: "Remove recordings that later generations have replaced; the root digest `content` does not change.",
+            discussion: "This removes the signatures, because the root digest `full` changes.")
 
         @Argument(help: "A snapshot.")
         var file: String
@@ -56,7 +57,7 @@ extension SnapshotCommand {
     struct Export: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "export", abstract: "Write a snapshot as a folder of text files, for review.",
-            discussion: "snapshot create --from-text creates a snapshot with the same roots from the folder.")
+            discussion: "larder snapshot create --from-text makes a snapshot with the same root digests from this folder.")
 
         @Argument(help: "A snapshot.")
         var file: String
@@ -83,14 +84,14 @@ extension SnapshotCommand {
 
                   larder snapshot create --from-cache -o shop.larder --host shop.example --status 200
 
-                The result is searched for secrets once more. If one is found in plain text, the command exits with 5 and creates no snapshot, \
-                unless you give --harmless.
+                Larder searches the result for secrets once more. If it finds one in plain text, the command exits with 5 and creates \
+                no snapshot, unless you give --harmless.
                 """)
 
         @Option(help: ArgumentHelp("A folder that snapshot export wrote.", valueName: "folder"))
         var fromText: String?
 
-        @Flag(help: "Finish FILE.partial.")
+        @Flag(help: "Finish the recording FILE.partial, where FILE is the file in -o.")
         var fromPartial = false
 
         @Flag(help: "Use stored responses.")
@@ -140,7 +141,8 @@ extension SnapshotCommand {
                 for place in places { Terminal.talk("larder: \(printable(place.description, limit: 4096))\n") }
                 if !places.isEmpty, !harmless {
                     try FileManager.default.removeItem(atPath: target)
-                    throw SnapshotError.holdsSecrets("no snapshot was created; if they are not secrets, give --harmless")
+                    throw SnapshotError.holdsSecrets(
+                        "no snapshot was created; if the listed values are not secrets, give --harmless")
                 }
                 Terminal.output("content \(Hexadecimal.encode(snapshot.roots.content.octets))\n")
             }
@@ -158,7 +160,7 @@ extension SnapshotCommand {
                 _ = try recorder.finish(signing: signer)
                 Terminal.talk("larder: added \(recordings.count) stored response\(recordings.count == 1 ? "" : "s")\n")
                 for (reason, count) in recordings.leftOut.sorted(by: { $0.key < $1.key }) {
-                    Terminal.talk("larder: left out, \(reason): \(count)\n")
+                    Terminal.talk("larder: left out, because \(reason): \(count)\n")
                 }
             } catch {
                 writer.abandon()

@@ -9,7 +9,7 @@ extension SnapshotCommand {
     struct Show: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "show",
-            abstract: "Show a snapshot's roots, signatures, times and totals.")
+            abstract: "Show a snapshot's root digests, signatures, times and totals.")
 
         @Argument(help: "A snapshot.")
         var file: String

@@ -21,16 +21,16 @@ struct StoredRecordings {
     mutating func record(_ filter: StoreFilter) throws {
         try file.forEach(filter) { entry in
             guard let found = file.find(.row(entry.row))?.first else {
-                return leaveOut("removed from the store before they were read")
+                return leaveOut("these responses were removed from the store before Larder read them")
             }
             let response = found.response
             if found.isPartial { return leaveOut("only a part is stored") }
-            if response.facts.flags.contains(.authorized) { return leaveOut("for requests with Authorization") }
-            guard let fields = Self.requestFields(of: response) else { return leaveOut("with a key that a rule changes") }
+            if response.facts.flags.contains(.authorized) { return leaveOut("the request had Authorization") }
+            guard let fields = Self.requestFields(of: response) else { return leaveOut("a rule changes the cache key") }
             do {
                 try record(response, fields)
                 count += 1
-            } catch SnapshotError.unsearchable { leaveOut("with a body that cannot be searched for secrets") }
+            } catch SnapshotError.unsearchable { leaveOut("the body cannot be searched for secrets") }
         }
     }
 

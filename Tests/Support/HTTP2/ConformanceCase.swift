@@ -1,10 +1,9 @@
+import HTTP2Wire
 import HTTPMessage
 
-@testable import HTTP2Wire
-
 /// One requirement of RFC 9113 or RFC 7541 on a recipient: bytes of a peer, and the reaction that the requirement permits.
-struct ConformanceCase {
-    enum Start {
+package struct ConformanceCase: Sendable {
+    package enum Start: Sendable {
         /// Nothing has been received.
         case server, client
         /// Prefaces and settings are exchanged; a client has also sent the requests.
@@ -13,15 +12,18 @@ struct ConformanceCase {
         case serverReadyForExtendedConnect
     }
 
-    let section: String
-    let sentence: String
-    let start: Start
-    let bytes: [UInt8]
-    let expected: Reaction
+    package let section: String
+    package let sentence: String
+    package let start: Start
+    package let bytes: [UInt8]
+    package let expected: Reaction
     /// How many heads the session reports.
-    let heads: Int?
+    package let heads: Int?
 
-    var name: String { "§\(section) \(sentence)" }
+    package var name: String { "§\(section) \(sentence)" }
+
+    /// Whether the reaction depends on a recipient that takes no content out of its session.
+    package var needsStoppedReader: Bool { sentence.hasPrefix("Content beyond the stream window is a flow-control error") }
 
     static func server(
         _ section: String, _ sentence: String, _ frames: [Frame], _ expected: Reaction, heads: Int? = nil,
@@ -66,17 +68,7 @@ struct ConformanceCase {
         client(section, sentence, [.headers(1, fields)], expected, heads: heads ?? (expected == .accepted ? 1 : 0))
     }
 
-    func endpoint() throws -> Endpoint {
-        switch start {
-        case .server: try Endpoint(.server)
-        case .client: try Endpoint(.client)
-        case .serverReady: try .server()
-        case .serverReadyForExtendedConnect: try .server(permitsExtendedConnect: true)
-        case .clientReady(let requests): try .client(requests: requests)
-        }
-    }
-
-    static let all =
+    package static let all =
         connections + frames + streams + data + headers + priorityAndReset + settings + pushAndPing + goAwayAndWindows
-        + continuations + messages + fieldNames + requests + responses + connects + compression
+        + continuations + messages + fieldNames + requests + responses + connects + compression + mirrored
 }

@@ -1,4 +1,4 @@
-@testable import HTTP2Wire
+import HTTP2Wire
 
 /// RFC 7541.
 extension ConformanceCase {

@@ -1,4 +1,4 @@
-@testable import HTTP2Wire
+import HTTP2Wire
 
 /// RFC 9113 §6.
 extension ConformanceCase {

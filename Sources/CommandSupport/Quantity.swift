@@ -1,31 +1,31 @@
 /// Formats bytes, rates and times for people, with about three digits.
-enum Quantity {
+package enum Quantity {
     /// `17 B`, `4.2 MiB`, `1.00 GiB`.
-    static func text(_ octets: UInt64) -> String {
-        let (value, unit) = scaled(octets)
+    package static func text(_ bytes: UInt64) -> String {
+        let (value, unit) = scaled(bytes)
         return "\(digits(value, isWhole: unit == "B")) \(unit)"
     }
 
-    /// Both in the unit of the total: `440 of 1024 MiB`.
-    static func text(_ done: UInt64, of total: UInt64) -> String {
+    /// Both numbers in the unit of the total: `440 of 1024 MiB`.
+    package static func text(_ done: UInt64, of total: UInt64) -> String {
         let (_, unit) = scaled(total)
-        let scale = Double(units.first { $0.name == unit }?.octets ?? 1)
+        let scale = Double(units.first { $0.name == unit }?.bytes ?? 1)
         let isWhole = unit == "B"
         return "\(digits(Double(done) / scale, isWhole: isWhole)) of \(digits(Double(total) / scale, isWhole: isWhole)) \(unit)"
     }
 
     /// `112 MiB/s`.
-    static func rate(_ octetsPerSecond: Double) -> String { text(UInt64(max(0, min(octetsPerSecond, 1e18)))) + "/s" }
+    package static func rate(_ bytesPerSecond: Double) -> String { text(UInt64(max(0, min(bytesPerSecond, 1e18)))) + "/s" }
 
     /// `9.2 s`, `1 min 05 s`, `3 h 20 min`.
-    static func time(_ duration: Duration) -> String {
+    package static func time(_ duration: Duration) -> String {
         let (seconds, attoseconds) = duration.components
         if seconds < 10 { return "\(seconds).\(attoseconds / 100_000_000_000_000_000) s" }
         return wholeTime(seconds)
     }
 
     /// `5 s`, `1 min 05 s`, `3 h 20 min`.
-    static func wholeTime(_ seconds: Int64) -> String {
+    package static func wholeTime(_ seconds: Int64) -> String {
         if seconds < 60 { return "\(seconds) s" }
         if seconds < 3600 { return "\(seconds / 60) min \(twoDigits(seconds % 60)) s" }
         return "\(seconds / 3600) h \(twoDigits(seconds % 3600 / 60)) min"
@@ -33,16 +33,16 @@ enum Quantity {
 
     private static func twoDigits(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
-    private static let units: [(name: String, octets: UInt64)] = [
+    private static let units: [(name: String, bytes: UInt64)] = [
         ("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10),
     ]
 
-    private static func scaled(_ octets: UInt64) -> (Double, String) {
-        for unit in units where octets >= unit.octets { return (Double(octets) / Double(unit.octets), unit.name) }
-        return (Double(octets), "B")
+    private static func scaled(_ bytes: UInt64) -> (Double, String) {
+        for unit in units where bytes >= unit.bytes { return (Double(bytes) / Double(unit.bytes), unit.name) }
+        return (Double(bytes), "B")
     }
 
-    /// 1.00, 10.0, 100, 1000.
+    /// The number with three digits: 1.00, 10.0, 100, 1000.
     private static func digits(_ value: Double, isWhole: Bool) -> String {
         if isWhole || value >= 99.95 { return "\(Int(value.rounded()))" }
         let places: Double = value >= 9.995 ? 10 : 100

@@ -1,0 +1,40 @@
+import EventLoop
+import HTTPMessage
+import Metrics
+import ProxyCore
+import ProxyServer
+import ResponseStore
+
+/// The routes that monitoring reads: `/metrics`, `/livez` and `/readyz`.
+package enum MetricsRoutes {
+    package static func all(of process: StatusSource, server: ProxyServer, store: ResponseStore) -> [AdminRoute] {
+        [
+            AdminRoute(.get, "/metrics") { request, exchange in
+                let format = format(for: request)
+                let reply = exchange.loop.reply { (answer: (LoopStatistics, MetricsSnapshot)) in
+                    let report = MetricsReport(
+                        process: process, mode: server.mode, loops: answer.0, metrics: answer.1, store: store.statistics)
+                    exchange.answer(contentType: format.contentType, body: Array(format.text(of: report.families).utf8))
+                }
+                server.metrics(reply)
+            },
+            AdminRoute(.get, "/livez") { _, exchange in exchange.answer(text: "ok\n") },
+            AdminRoute(.get, "/readyz") { _, exchange in
+                if let reason = process.unreadyReason() {
+                    exchange.answer(Status(503), text: "\(reason)\n")
+                } else {
+                    exchange.answer(text: "ok\n")
+                }
+            },
+        ]
+    }
+
+    /// OpenMetrics if the client prefers it to plain text.
+    private static func format(for request: AdminRequest) -> MetricsFormat {
+        let fields = request.head.fields
+        let isPreferred =
+            Acceptance.weight(of: "application", "openmetrics-text", in: fields)
+            > Acceptance.weight(of: "text", "plain", in: fields)
+        return isPreferred ? .openMetrics : .prometheus
+    }
+}
