@@ -50,6 +50,8 @@ let package = Package(
         .systemLibrary(name: "CXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
         .systemLibrary(name: "CPSL", pkgConfig: "libpsl", providers: [.apt(["libpsl-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libssl", providers: [.apt(["libssl-dev"])]),
+        // The only one with a source file.
+        .target(name: "COpenSSLAtExit", linkerSettings: [.linkedLibrary("crypto")]),
         .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
         .systemLibrary(name: "CXXHash", providers: [.apt(["libxxhash-dev"])]),
         .systemLibrary(name: "CCrypt", pkgConfig: "libcrypt", providers: [.apt(["libcrypt-dev"])]),
@@ -75,7 +77,7 @@ let package = Package(
                 .product(name: "RawStructuredFieldValues", package: "swift-http-structured-headers"),
             ]),
         // Layer 2
-        module("ServerTrust", uses: ["HTTPMessage", "COpenSSL"]),
+        module("ServerTrust", uses: ["HTTPMessage", "COpenSSL", "COpenSSLAtExit"]),
         module("TLSChannel", uses: ["ServerTrust", "COpenSSL", "CLinux"]),
         module("CertificateAuthority", uses: ["HTTPMessage", "ServerTrust", "COpenSSL"]),
         module("ClientPasswords", uses: ["HTTPMessage", "COpenSSL", "CCrypt"]),

@@ -66,7 +66,7 @@ def read():
     modules, shims = {}, set()
     for name, word, body in targets(text):
         folder = os.path.join(ROOT, "Sources", name)
-        if word == ".systemLibrary":
+        if word == ".systemLibrary" or re.match("C[A-Z]", name):
             shims.add(name)
         elif os.path.isdir(folder) and "path:" not in body:
             modules[name] = Module(name)
