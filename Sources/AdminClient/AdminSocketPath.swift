@@ -1,14 +1,15 @@
 import CommandSupport
 import FoundationEssentials
 import Glibc
+import HTTPMessage
 import LarderSettings
 import ProxyAdmin
 import TextCoding
 
 /// The path of the admin socket for these settings, for `serve`, which creates it, and for the commands that connect to it.
 ///
-/// The default name contains the port, so that one user can run several instances: `admin-3180.sock` for a Larder whose first listener
-/// has port 3180.
+/// The default name contains the port of the first listener, so that one user can run several instances: `admin-3180.sock` for port 3180.
+/// If the listener's address is not 127.0.0.1 or 0.0.0.0, the name contains the address too: `admin-3180-127.0.0.2.sock`.
 package enum AdminSocketPath {
     /// The result of a command's search for the admin socket.
     package enum Found: Equatable {
@@ -21,29 +22,28 @@ package enum AdminSocketPath {
     }
 
     /// The path for a Larder that is listening.
-    /// - Parameter port: the port that its first listener is bound to.
+    /// - Parameter listener: the address and port that its first listener is bound to.
     /// - Returns: an absolute path; `nil` if the admin socket is off, or there is no directory for it.
     package static func of(
-        _ settings: LarderSettings, _ environment: [String: String], port: UInt16, isRoot: Bool = geteuid() == 0
+        _ settings: LarderSettings, _ environment: [String: String], listener: ListenAddress, isRoot: Bool = geteuid() == 0
     ) -> String? {
         switch settings.admin.socket {
         case .off: nil
         case .path(let path): URL(filePath: path).path
-        case .auto: ofPort(port, environment, isRoot: isRoot)
+        case .auto: of(listener, environment, isRoot: isRoot)
         }
     }
 
-    /// The socket that a command should use. It is the one for the port in the settings, if a Larder listens there, else the only
-    /// one on which a Larder listens. This also finds a Larder that was started with `--listen` and so has a port other than that
-    /// in the
-    /// settings.
+    /// The socket that a command should use. It is the one for the listener in the settings, if a Larder listens there, else the
+    /// only one on which a Larder listens. This also finds a Larder that was started with `--listen` and so has an address other than
+    /// that in the settings.
     package static func find(
         _ settings: LarderSettings, _ environment: [String: String], isRoot: Bool = geteuid() == 0,
         answers: (String) -> Bool = { (try? AdminClient(path: $0)) != nil }
     ) -> Found {
         // Port 0 lets the system choose a port, which is not known here.
-        let named = settings.listen.first.flatMap { $0.port > 0 ? $0.port : nil } ?? ListenAddress.defaultPort
-        guard let usual = of(settings, environment, port: named, isRoot: isRoot) else { return .none }
+        let named = settings.listen.first.flatMap { $0.port > 0 ? $0 : nil } ?? ListenAddress.defaults[0]
+        guard let usual = of(settings, environment, listener: named, isRoot: isRoot) else { return .none }
         guard settings.admin.socket == .auto, !answers(usual), let folder = folder(environment, isRoot: isRoot) else {
             return .path(usual)
         }
@@ -55,10 +55,21 @@ package enum AdminSocketPath {
         }
     }
 
-    /// The path for the Larder whose first listener has this port.
+    /// The path for the Larder whose first listener is this one.
     /// - Returns: `nil` if there is no directory for it.
+    package static func of(
+        _ listener: ListenAddress, _ environment: [String: String], isRoot: Bool = geteuid() == 0
+    ) -> String? {
+        folder(environment, isRoot: isRoot).map { "\($0)/\(name(of: listener))" }
+    }
+
+    /// The path for the Larder with this port, at whatever address: the one for 127.0.0.1 if it is there or if no other is, else the
+    /// only other one.
     package static func ofPort(_ port: UInt16, _ environment: [String: String], isRoot: Bool = geteuid() == 0) -> String? {
-        folder(environment, isRoot: isRoot).map { "\($0)/\(name(ofPort: port))" }
+        guard let folder = folder(environment, isRoot: isRoot) else { return nil }
+        let usual = name(of: ListenAddress(address: .loopbackIPv4, port: port))
+        let others = names(in: folder).filter { listener(of: $0)?.port == port }
+        return "\(folder)/\(others.count == 1 ? others[0] : usual)"
     }
 
     /// Removes the sockets in the folder of this socket whose processes have ended. A Larder that was killed leaves its socket there.
@@ -75,15 +86,29 @@ package enum AdminSocketPath {
 
     private static let formerName = "admin.sock"
 
-    private static func name(ofPort port: UInt16) -> String { "admin-\(port).sock" }
+    private static func name(of listener: ListenAddress) -> String {
+        // No two processes can listen on 127.0.0.1 and 0.0.0.0 with the same port.
+        let isUsual = listener.address == .loopbackIPv4 || listener.address.isUnspecified && listener.address.family == .ipv4
+        return isUsual ? "admin-\(listener.port).sock" : "admin-\(listener.port)-\(listener.address).sock"
+    }
+
+    /// The listener with this name; `nil` if the name is not one that `name(of:)` returns.
+    private static func listener(of name: String) -> ListenAddress? {
+        guard name.hasPrefix("admin-"), name.hasSuffix(".sock") else { return nil }
+        let parts = name.dropFirst("admin-".count).dropLast(".sock".count).split(separator: "-", maxSplits: 1)
+        guard let port = parts.first.flatMap({ UInt16($0) }),
+            let address = parts.count == 2 ? IPAddress(String(parts[1])) : .loopbackIPv4
+        else { return nil }
+        let listener = ListenAddress(address: address, port: port)
+        return Self.name(of: listener) == name ? listener : nil
+    }
 
     /// The names of the sockets in the order of their ports. The last is the name without a port that earlier versions used.
     private static func names(in folder: String) -> [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []  // there is no directory yet
-        let ports = names.compactMap { name in
-            UInt16(name.dropFirst("admin-".count).dropLast(".sock".count)).flatMap { Self.name(ofPort: $0) == name ? $0 : nil }
-        }
-        return ports.sorted().map(name) + (names.contains(formerName) ? [formerName] : [])
+        let listeners = names.compactMap(listener)
+        return listeners.sorted { ($0.port, $0.address.description) < ($1.port, $1.address.description) }.map(name)
+            + (names.contains(formerName) ? [formerName] : [])
     }
 
     private static func folder(_ environment: [String: String], isRoot: Bool) -> String? {

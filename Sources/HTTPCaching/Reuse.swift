@@ -108,7 +108,9 @@ package enum Reuse {
         if request.contains(.noCache) { return .requestNoCache }
         if request.contains(.pragmaNoCache) { return .requestPragma }
         if request.asksForYounger(than: clock.age) { return .requestMaxAge }
-        if request.contains(.minFresh), clock.remaining < request.minFresh.milliseconds { return .requestMinFresh }
+        if request.contains(.minFresh), !clock.isFresh || clock.remaining < request.minFresh.milliseconds {
+            return .requestMinFresh
+        }
         return nil
     }
 

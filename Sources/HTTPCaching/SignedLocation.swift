@@ -4,7 +4,7 @@ import HTTPMessage
 ///
 /// Supported: the query parameters of Amazon S3 and compatible services (`X-Amz-Date` with `X-Amz-Expires`), Google Cloud Storage
 /// (`X-Goog-Date` with `X-Goog-Expires`), S3's signature version 2 and CloudFront (`Expires`, in seconds since 1970), Azure Storage
-/// (`se`, RFC 3339), and `exp` of a JWT (RFC 7519 §4.1.4) in any parameter.
+/// (`se`, RFC 3339), and `exp` of a JWT (RFC 7519 §4.1.4) that is the value of a parameter or a whole path segment.
 enum SignedLocation {
     /// The earliest expiry that Location names; `nil` if the response is not a redirect or Location has no such signature.
     static func end(of response: ResponseHead) -> Timestamp? {
@@ -15,28 +15,33 @@ enum SignedLocation {
     }
 
     static func end(ofLocation location: Span<UInt8>) -> Timestamp? {
-        var start = location.count
-        var end = location.count
-        for index in 0..<location.count {
-            if location[index] == UInt8(ascii: "#") {
-                end = index
-                break
-            }
-            if location[index] == UInt8(ascii: "?"), start == location.count { start = index + 1 }
+        var end = 0
+        var query: Int?
+        while end < location.count, location[end] != UInt8(ascii: "#") {
+            if location[end] == UInt8(ascii: "?"), query == nil { query = end }
+            end += 1
         }
-        guard start < end else { return nil }
         var terms = Terms()
-        var parameter = start
-        while parameter < end {
-            var next = parameter
-            while next < end, location[next] != UInt8(ascii: "&") { next += 1 }
-            terms.note(location.extracting(parameter..<next))
-            parameter = next + 1
+        forEachPart(of: location, in: 0..<(query ?? end), separator: UInt8(ascii: "/")) { terms.note(segment: $0) }
+        if let query {
+            forEachPart(of: location, in: query + 1..<end, separator: UInt8(ascii: "&")) { terms.note($0) }
         }
         return terms.end
     }
 
-    /// The expiry terms in the parameters of one query.
+    private static func forEachPart(
+        of text: Span<UInt8>, in range: Range<Int>, separator: UInt8, _ body: (Span<UInt8>) -> Void
+    ) {
+        var start = range.lowerBound
+        while start < range.upperBound {
+            var next = start
+            while next < range.upperBound, text[next] != separator { next += 1 }
+            body(text.extracting(start..<next))
+            start = next + 1
+        }
+    }
+
+    /// The expiry terms in the segments and parameters of one Location.
     private struct Terms {
         private var amazon = Period()
         private var google = Period()
@@ -66,6 +71,8 @@ enum SignedLocation {
                 note(expiry)
             }
         }
+
+        mutating func note(segment: Span<UInt8>) { note(JSONWebToken.expiry(of: PercentEncoding.decode(segment))) }
 
         private mutating func note(_ seconds: Int64?) {
             // A time after the latest possible date cannot be written as one: the signature is treated as unlimited.

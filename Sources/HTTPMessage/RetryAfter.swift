@@ -8,13 +8,17 @@ package enum RetryAfter {
         return HTTPDate.parse(value, now: now).map { max(0, $0.milliseconds - now.milliseconds) }
     }
 
+    /// A number above `limit` counts as `limit`.
     private static func seconds(_ value: Span<UInt8>) -> Int64? {
-        guard value.count > 0, value.count <= 9 else { return nil }
+        guard value.count > 0 else { return nil }
         var seconds: Int64 = 0
         for index in 0..<value.count {
             guard ASCII.isDigit(value[index]) else { return nil }
-            seconds = seconds * 10 + Int64(value[index] - 0x30)
+            seconds = min(limit, seconds * 10 + Int64(value[index] - 0x30))
         }
         return seconds
     }
+
+    /// The longest wait, in seconds: more than 30 years.
+    private static let limit: Int64 = 999_999_999
 }

@@ -7,9 +7,22 @@ extension PolicyRule {
         "limit", "enforce",
     ]
 
+    /// The keys inside the values of a rule's keys.
+    private static let innerKeys: [(place: String, keys: [String])] = [
+        ("match", RuleCondition.keys), ("cache", CacheRule.keys), ("cache.key", KeyRewriting.keys),
+        ("validate", ValidationRule.keys), ("transform", TransformWords.keys), ("limit", RuleLimit.keys),
+    ]
+
+    /// The probable meaning of an unknown key of a rule: `cache.ttl` for `ttl`, else the nearest key of a rule.
+    private static func suggestion(for key: String) -> String? {
+        let places = innerKeys.filter { $0.keys.contains(key) }
+        return places.count == 1 ? "\(places[0].place).\(key)" : NearestName.of(key, among: keys)
+    }
+
     /// - Returns: `nil` if the name could not be read. The rule must not be used if a problem was added.
     convenience init?(parsing cursor: SettingsCursor, problems: inout SettingsProblems) {
-        guard let mapping = cursor.mapping(of: Self.keys, problems: &problems) else { return nil }
+        let problemsBefore = problems.count
+        guard let mapping = cursor.mapping(of: Self.keys, suggestion: Self.suggestion, problems: &problems) else { return nil }
         let name = mapping.required("name", problems: &problems).flatMap { Self.name($0, problems: &problems) }
         let condition = mapping["match"].map { RuleCondition(parsing: $0, problems: &problems) } ?? RuleCondition()
         let requestWords = Self.words(mapping["request"], FieldEdits.keys + ["upgrade"], problems: &problems)
@@ -37,7 +50,8 @@ extension PolicyRule {
         if denial != nil, let useless = changeKeys.first {
             mapping[useless]?.report("a rule with `deny` cannot have other actions", to: &problems)
         }
-        if denial == nil, changeKeys.isEmpty {
+        // A rule with an unknown key was meant to do something.
+        if denial == nil, changeKeys.isEmpty, problems.count == problemsBefore {
             cursor.report(
                 "the rule does nothing: give allow, deny, request, response, cache, validate, transform, mode or limit",
                 to: &problems)

@@ -11,7 +11,8 @@ struct SignedLocationTests {
         "eyJhbGciOiJIUzI1NiJ9.eyAiZXhwIiA6IDE3MTcyMDA2MDAsImEiOnsiZXhwIjoxNzE3MjAwMzAwfX0.c2ln"
 
     private static func redirect(_ query: String, _ fields: String..., status: UInt16 = 302) -> ResponseHead {
-        var head = response(status, "Location: https://store.example/blob?\(query)")
+        let place = query.hasPrefix("/") ? query : "?\(query)"
+        var head = response(status, "Location: https://store.example/blob\(place)")
         for field in fields {
             let parts = field.split(separator: ": ", maxSplits: 1)
             head.fields.append(name: String(parts[0]), value: String(parts[1]))
@@ -27,7 +28,7 @@ struct SignedLocationTests {
             "X-Goog-Date=20240601T000100Z&X-Goog-Expires=240&X-Goog-Signature=ab",
             "AWSAccessKeyId=a&Expires=1717200300&Signature=ab", "expires=1717200300&Key-Pair-Id=a&Signature=ab",
             "sv=2023-11-03&se=2024-06-01T00%3A05%3A00Z&sig=ab", "se=2024-06-01T00:05Z&sig=ab", "se=2024-06-01T00:05:00.1234567Z",
-            "jwt=\(token)", "a=b&token=\(nestedToken)&c", "jwt=\(token)&Expires=1717209999",
+            "jwt=\(token)", "a=b&token=\(nestedToken)&c", "/\(token)/file", "/\(token)?a", "jwt=\(token)&Expires=1717209999",
             "Expires=1717209999&X-Amz-Date=20240601T000000Z&X-Amz-Expires=300",
         ])
     func endsWithTheSignature(query: String) throws {
@@ -50,6 +51,7 @@ struct SignedLocationTests {
             "jwt=eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2ln",
             // 913113831648622805 seconds, which are more milliseconds than 64 bits hold.
             "jwt=eyJhbGciOiJub25lIn0.eyJleHAiOjkxMzExMzgzMTY0ODYyMjgwNX0.a", "exp=1717200300", "%=%&X-Amz-Date",
+            "/x\(token)", "/a#/\(token)", "/se=2024-06-01T00:05Z",
         ])
     func boundsNothing(query: String) throws {
         let facts = try facts(Self.redirect(query, "Cache-Control: max-age=3600"))

@@ -152,9 +152,11 @@ struct StaleWhileRevalidateTests {
                 == .staleWhileRevalidate)
     }
 
-    @Test("A response at the end of its lifetime is stale, and is not served to a client that limits the age (RFC 9111 §5.2.1.1)")
-    func endOfLifetime() throws {
-        #expect(try Self.decide(", stale-while-revalidate=30", "Cache-Control: max-age=60", after: 60) == .validate(.stale))
+    @Test(
+        "A response at the end of its lifetime is stale, and is not served to a client that limits the age or wants a fresh one (RFC 9111 §5.2.1)",
+        arguments: ["max-age=60", "min-fresh=0"])
+    func endOfLifetime(value: String) throws {
+        #expect(try Self.decide(", stale-while-revalidate=30", "Cache-Control: \(value)", after: 60) == .validate(.stale))
         #expect(
             try Self.decide(", stale-while-revalidate=30", "Cache-Control: max-age=60, max-stale=0", after: 60).staleReason
                 == .staleWhileRevalidate)

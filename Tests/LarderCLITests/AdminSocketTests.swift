@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import LarderSettings
 import TestSupport
 import Testing
 
@@ -12,14 +13,22 @@ struct AdminSocketTests {
 
     @Test("The socket is named after the port, and is in the user's runtime folder, in /run for root, or in the state folder")
     func choosesItsPlace() throws {
-        func path(_ yaml: String, _ environment: [String: String], isRoot: Bool) throws -> String? {
-            AdminSocketPath.of(try settings(yaml), environment, port: 3181, isRoot: isRoot)
+        func path(
+            _ yaml: String, _ environment: [String: String], isRoot: Bool, listener: String = "127.0.0.1:3181"
+        ) throws -> String? {
+            AdminSocketPath.of(try settings(yaml), environment, listener: try #require(ListenAddress(listener)), isRoot: isRoot)
         }
         #expect(try path("", Self.user, isRoot: false) == "/run/user/7/larder/admin-3181.sock")
         let root = ["HOME": "/home/me"]
         #expect(try path("", root, isRoot: true) == "/run/larder/admin-3181.sock")
         #expect(try path("", root, isRoot: false) == "/home/me/.local/state/larder/admin-3181.sock")
         #expect(try path("", [:], isRoot: false) == nil)
+        for (listener, name) in [
+            ("0.0.0.0:3181", "admin-3181.sock"), ("127.0.0.2:3181", "admin-3181-127.0.0.2.sock"),
+            ("[::1]:3181", "admin-3181-::1.sock"),
+        ] {
+            #expect(try path("", root, isRoot: true, listener: listener) == "/run/larder/\(name)")
+        }
         #expect(try path("admin: {socket: off}", Self.user, isRoot: true) == nil)
         #expect(try path("admin: {socket: /a/b.sock}", Self.user, isRoot: true) == "/a/b.sock")
     }
@@ -40,6 +49,9 @@ struct AdminSocketTests {
             ("listen: ['127.0.0.1:4000']", ["admin-5000.sock"], [], .path("admin-5000.sock")),
             ("listen: ['127.0.0.1:4000']", ["admin.sock"], [], .path("admin.sock")),
             ("listen: ['127.0.0.1:0']", ["admin-5000.sock"], [], .path("admin-5000.sock")),
+            ("listen: ['[::1]:4000']", ["admin-4000-::1.sock", "admin-4000.sock"], [], .path("admin-4000-::1.sock")),
+            ("", ["admin-4000-127.0.0.2.sock"], ["admin-4000-x.sock"], .path("admin-4000-127.0.0.2.sock")),
+            ("", ["admin-4000-127.0.0.1.sock"], [], .path("admin-3180.sock")),
             ("admin: {socket: off}", ["admin-5000.sock"], [], .none),
         ] as [(String, [String], [String], AdminSocketPath.Found)])
     func findsTheLarder(yaml: String, running: [String], others: [String], expected: AdminSocketPath.Found) throws {
@@ -63,12 +75,14 @@ struct AdminSocketTests {
         let port: String
         private let process = Process()
 
-        init(in folder: TemporaryFolder, name: String, _ environment: [String: String]) throws {
+        init(
+            in folder: TemporaryFolder, name: String, _ environment: [String: String], listening: String = "127.0.0.1:0"
+        ) throws {
             let ports = "\(folder.path)/\(name)"
             process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
                 .appending(path: "larder")
             process.arguments = [
-                "serve", "--listen", "127.0.0.1:0", "--store", ":memory:", "--set", "log.access.path=/dev/null", "--port-file",
+                "serve", "--listen", listening, "--store", ":memory:", "--set", "log.access.path=/dev/null", "--port-file",
                 ports,
             ]
             process.environment = CleanEnvironment.variables.merging(environment) { $1 }
@@ -124,6 +138,25 @@ struct AdminSocketTests {
         let lines = outcome.output.split(separator: "\n")
         #expect(lines.count == 3 && lines.first?.hasSuffix(" no file") == true, "\(outcome)")
         #expect(lines.last?.hasSuffix(" \(folder.path)/.config/larder/config.yaml") == true, "\(outcome)")
+    }
+
+    @Test("Two Larders have the same port on different addresses; commands select one by its address")
+    func servesOnePortTwice() throws {
+        let folder = try TemporaryFolder()
+        let one = try Served(in: folder, name: "one", environment(folder))
+        let two = try Served(in: folder, name: "two", environment(folder), listening: "127.0.0.2:\(one.port)")
+        defer { withExtendedLifetime((one, two)) {} }
+        let outcome = try CommandLineTests.shell(
+            """
+            asked() { $larder status "$@" | grep -o '127.0.0.[12]:[0-9]*' | head -1; }
+            asked --listen 127.0.0.1:$port
+            asked --listen 127.0.0.2:$port
+            asked --listen $port
+            $larder stop --listen 127.0.0.1:$port
+            asked --listen $port
+            """, environment(folder).merging(["port": one.port]) { $1 })
+        let (first, second) = ("127.0.0.1:\(one.port)\n", "127.0.0.2:\(one.port)\n")
+        #expect(outcome.output == "\(first)\(second)\(first)stopping\n\(second)", "\(outcome)")
     }
 
     @Test("Two Larders of one user run side by side; commands select one by its port, or find the only one")

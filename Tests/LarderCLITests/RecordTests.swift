@@ -179,6 +179,32 @@ struct RecordTests {
         #expect(!(outcome.talk + outcome.output).contains("open-sesame"))
     }
 
+    @Test("A project's recording that declares names as public is continued only after the user has allowed that")
+    func asksForPublicNames() throws {
+        let origin = ScriptedOrigin.answering { request, connection in connection.respond(body: "\(request.target)\n") }
+        defer { origin.stop() }
+        let folder = try TemporaryFolder()
+        let outcome = try CommandLineTests.shell(
+            """
+            cd $HOME
+            mkdir -m 755 p p/.larder; cd p
+            printf '{"secrets": {"public": ["token"]}}' > match
+            $larder record --match match -- curl -sS -o x $url/a?token=5
+            for word in --append --missing; do
+              $larder record $word -- curl -sS -o x $url/b?token=6; echo $?
+              $larder record $word --project-settings=allow -- curl -sS -o x $url/b?token=6; echo $?
+            done
+            # A file outside the project is the user's own.
+            cp .larder/recording.larder ../own.larder
+            $larder record --append -o ../own.larder -- curl -sS -o x $url/c?token=7; echo $?
+            """, ["HOME": folder.path, "TMPDIR": folder.path, "url": "http://127.0.0.1:\(origin.port)"])
+        #expect(outcome.output == "125\n0\n125\n0\n0\n", "\(outcome)")
+        #expect(
+            outcome.talk.contains("(secrets.public): token. If the project may do that, use --project-settings=allow"),
+            "\(outcome)")
+        #expect(origin.requestHeads.count == 3)
+    }
+
     @Test("--as-of accepts an existing generation, a whole day, and a time; another generation is an error")
     func checksGenerations() throws {
         let origin = ScriptedOrigin.answering { request, connection in connection.respond(body: "\(request.target)\n") }

@@ -95,7 +95,8 @@ struct BackgroundValidationTests {
     @Test(
         "An error's Retry-After delays the next validation",
         arguments: [
-            ("Retry-After: 120", 120_000), ("Retry-After: 0", 0), ("Retry-After: soon", nil), ("X-No: wait", nil),
+            ("Retry-After: 120", 120_000), ("Retry-After: 0", 0), ("Retry-After: 99999999999999999999", 999_999_999_000),
+            ("Retry-After: soon", nil), ("X-No: wait", nil),
         ] as [(String, Int64?)])
     func notesRetryAfter(field: String, milliseconds: Int64?) throws {
         for status in [429, 503] {

@@ -31,6 +31,18 @@ struct EvictionTests {
         #expect(largest <= high + 32 << 20 + 2 * length)
     }
 
+    @Test("The index in memory has at most 150 bytes for each stored response, also for those that memory has evicted")
+    func boundsTheIndex() throws {
+        let fixture = StoreFixture()
+        let store = try fixture.open { $0.memory = .init(high: 1 << 20, low: 512 << 10) }
+        for number in 0..<6000 { store.putSurely(Sample.response("i/\(number)", body: Sample.bytes(1024, seed: UInt64(number)))) }
+        store.drain()
+        let statistics = store.statistics
+        #expect(statistics.entries == 6000 && statistics.memoryEvicted > 3000)
+        // The tables begin with space for some responses, and double.
+        #expect(statistics.indexBytes <= 150 * 6000, "\(statistics.indexBytes)")
+    }
+
     @Test("The number of pending bodies is limited by the memory for them")
     func boundsPending() throws {
         let fixture = StoreFixture()

@@ -97,7 +97,7 @@ struct RunningOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Use the Larder that listens on this port. The default is the port in the settings, else the only running Larder.",
+            "Use the Larder whose first listener has this address and port. The default is the listener in the settings, else the only running Larder.",
             valueName: "[host:]port"))
     var listen: String?
 
@@ -106,8 +106,9 @@ struct RunningOptions: ParsableArguments {
 
     func validate() throws {
         if listen != nil, socket != nil { throw ValidationError("Give --listen or --socket, not both.") }
-        if let listen, port == nil {
-            throw ValidationError("--listen \(printable(listen)) has no port; an example is 127.0.0.1:3180.")
+        if let listen, listener == nil, port == nil {
+            throw ValidationError(
+                "--listen \(printable(listen)) is neither an address with a port nor a port; an example is 127.0.0.1:3180.")
         }
     }
 
@@ -115,15 +116,20 @@ struct RunningOptions: ParsableArguments {
         try settings.load(flags: flags, trustFiles: trustFiles)
     }
 
-    /// The options as settings. For `--listen` this is the admin socket that is named after its port.
+    /// The options as settings. For `--listen` this is the admin socket that is named after the listener.
     private var flags: [(flag: String, name: String, value: SettingsNode)] {
         if let socket { return [("--socket", "admin.socket", .plain(socket))] }
-        guard let port, let path = AdminSocketPath.ofPort(port, ProcessInfo.processInfo.environment) else { return [] }
-        return [("--listen", "admin.socket", .plain(path))]
+        let environment = ProcessInfo.processInfo.environment
+        let path =
+            listener.map { AdminSocketPath.of($0, environment) } ?? port.map { AdminSocketPath.ofPort($0, environment) } ?? nil
+        return path.map { [("--listen", "admin.socket", .plain($0))] } ?? []
     }
 
+    private var listener: ListenAddress? { listen.flatMap { ListenAddress($0) }.flatMap { $0.port > 0 ? $0 : nil } }
+
+    /// The port, if `--listen` has no address.
     private var port: UInt16? {
-        let digits = listen?.split(separator: ":", omittingEmptySubsequences: false).last ?? ""
-        return UInt16(digits).flatMap { $0 > 0 ? $0 : nil }
+        guard let listen else { return nil }
+        return UInt16(listen.hasPrefix(":") ? String(listen.dropFirst()) : listen).flatMap { $0 > 0 ? $0 : nil }
     }
 }

@@ -12,8 +12,10 @@ import ProxyServer
 extension RunningServer {
     /// If a socket that the settings name cannot be opened, this is an error. The default socket is omitted if there is no place for it. A
     /// socket in use is always an error: the Larder that uses it could no longer be found.
-    static func openAdminSocket(_ plan: ServingPlan, port: UInt16, _ logger: Logger) throws(ExitCode) -> AdminSocket? {
-        guard let path = plan.adminSocketPath(port: port) else {
+    static func openAdminSocket(_ plan: ServingPlan, for listener: ListenAddress, _ logger: Logger) throws(ExitCode)
+        -> AdminSocket?
+    {
+        guard let path = plan.adminSocketPath(for: listener) else {
             if plan.settings.admin.socket == .auto {
                 logger.notice("no admin socket: its path is unknown")
             }

@@ -86,7 +86,9 @@ final class RunningServer: Sendable {
             throw ExitCode.failure
         }
         // The admin socket is opened after the store, which fails more often. Every failure below closes the socket.
-        let adminSocket = try Self.openAdminSocket(plan, port: sockets.first?.address.port ?? 0, logger)
+        let adminSocket = try Self.openAdminSocket(
+            plan, for: sockets.first.map { ListenAddress(address: $0.address.address, port: $0.address.port) } ?? .defaults[0],
+            logger)
         let metricsSocket: ListeningSocket?
         do throws(ExitCode) {
             // A Larder that serves one command opens no metrics socket: the address belongs to the Larder of `larder serve`.

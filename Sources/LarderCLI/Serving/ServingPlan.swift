@@ -19,9 +19,9 @@ struct ServingPlan {
     let servesCommand: Bool
     private let environment: [String: String]
 
-    /// - Parameter port: the first listener's.
+    /// - Parameter listener: the first one.
     /// - Returns: `nil` if the admin socket is off, or its place is unknown.
-    func adminSocketPath(port: UInt16) -> String? { AdminSocketPath.of(settings, environment, port: port) }
+    func adminSocketPath(for listener: ListenAddress) -> String? { AdminSocketPath.of(settings, environment, listener: listener) }
 
     /// - Throws: exit code 2, after reporting the problem.
     init(

@@ -46,7 +46,7 @@ package struct ProjectFolder: Equatable, Sendable {
         return Self.mayBeUsed(file, facts) ? file : nil
     }
     /// The folder of the project that `.larder` is in.
-    var project: String { URL(filePath: path).deletingLastPathComponent().path }
+    package var project: String { URL(filePath: path).deletingLastPathComponent().path }
 
     /// Reads the project's settings, once.
     /// - Returns: `nil` if there are none, or if they are ignored, which is reported.

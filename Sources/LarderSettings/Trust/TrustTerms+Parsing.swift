@@ -13,7 +13,8 @@ extension TrustTerms {
     /// - Parameter mayWeaken: whether the policy is for named hosts.
     /// - Returns: `nil` if the value is not a mapping. An invalid value inside adds a problem and keeps its default.
     init?(_ cursor: SettingsCursor, mayWeaken: Bool, problems: inout SettingsProblems) {
-        guard let mapping = cursor.mapping(of: Self.keys, problems: &problems) else { return nil }
+        let suggestion = { PinTerms.keys.contains($0) ? "pins.\($0)" : NearestName.of($0, among: Self.keys) }
+        guard let mapping = cursor.mapping(of: Self.keys, suggestion: suggestion, problems: &problems) else { return nil }
         self.init(written: mapping)
         let problemsBefore = problems.count
         if let value = mapping["anchors"] { anchors = Self.anchors(value, problems: &problems) ?? anchors }

@@ -2,7 +2,7 @@ import HTTPCaching
 import HTTPMessage
 
 extension CacheRule {
-    private static let keys = [
+    static let keys = [
         "policy", "store", "ttl", "max_size", "grace", "heuristic", "collapse", "fill", "variants", "tags", "key",
         "set_cookie", "ignore", "unsafe",
     ]

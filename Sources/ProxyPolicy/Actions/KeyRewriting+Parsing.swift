@@ -2,7 +2,7 @@ import HTTPCaching
 import HTTPMessage
 
 extension KeyRewriting {
-    private static let keys = ["drop_query", "keep_query", "sort_query", "canonical_host", "fields", "body"]
+    static let keys = ["drop_query", "keep_query", "sort_query", "canonical_host", "fields", "body"]
 
     /// Reads the `key` mapping of a rule's `cache`.
     init(parsing cursor: SettingsCursor, problems: inout SettingsProblems) {

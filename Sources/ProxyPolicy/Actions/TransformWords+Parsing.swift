@@ -3,7 +3,7 @@ import HTTPMessage
 extension TransformWords {
     /// The keys that transform something; the other keys are options.
     private static let workKeys = ["plist_to_json", "xml_to_json", "strip_nulls", "json_pointer", "charset"]
-    private static let keys = workKeys + ["content_type", "on_error", "max_body", "max_output", "max_depth", "timeout"]
+    static let keys = workKeys + ["content_type", "on_error", "max_body", "max_output", "max_depth", "timeout"]
 
     init(parsing cursor: SettingsCursor, problems: inout SettingsProblems) {
         self.init()

@@ -1,7 +1,7 @@
 import HTTPMessage
 
 extension ValidationRule {
-    private static let keys = ["status", "content_type", "replace", "wellformed", "on_failure", "oversize", "max_body"]
+    static let keys = ["status", "content_type", "replace", "wellformed", "on_failure", "oversize", "max_body"]
 
     init(parsing cursor: SettingsCursor, problems: inout SettingsProblems) {
         self.init()

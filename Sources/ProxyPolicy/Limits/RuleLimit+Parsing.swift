@@ -1,7 +1,7 @@
 import HTTPMessage
 
 extension RuleLimit {
-    private static let keys = [
+    static let keys = [
         "request_body", "response_body", "rate", "requests", "bytes_out", "bytes_in", "per", "within",
     ]
 

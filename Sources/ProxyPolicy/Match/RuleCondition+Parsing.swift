@@ -1,7 +1,7 @@
 import HTTPMessage
 
 extension RuleCondition {
-    private static let keys = [
+    static let keys = [
         "host", "port", "scheme", "path", "method", "query", "field", "content_length", "operation",
         "client", "user", "certificate", "run",
     ]

@@ -107,6 +107,17 @@ package final class SnapshotWriter {
         }
     }
 
+    /// The match terms of a recording: of the unfinished one if there is one, else of the finished one.
+    package static func terms(ofRecording path: String) throws(SnapshotError) -> MatchTerms {
+        let partial = partialPath(of: path)
+        guard FileBasics.exists(partial) else { return try Snapshot(path: path).manifest.terms }
+        let text = try onDatabase { () throws(DatabaseError) in
+            try SnapshotTables(Connection(path: partial, access: .writing)).manifest()
+        }
+        guard let text else { throw .damaged("the manifest is missing") }
+        return try Manifest(text: text).terms
+    }
+
     package static func partialPath(of path: String) -> String { path + ".partial" }
 
     private static func begin(on connection: Connection, _ manifest: Manifest) throws(DatabaseError) -> SnapshotTables {

@@ -96,6 +96,7 @@ struct RecordCommand: ParsableCommand {
         let project = ProjectFolder()
         let file = output ?? ProjectFolder.recording(of: project)
         if let key { try Self.makeKey(at: key) }
+        if append || missing || resume, let project { try checkPublicNames(of: file, in: project) }
         let network = try networkOptions.network(in: run.folder)
         let larder = try EphemeralProxy(options, terms(recordingInto: file, of: project, in: network), in: run.folder)
         if noStore == .keep {
@@ -141,6 +142,21 @@ struct RecordCommand: ParsableCommand {
         if let key = key ?? project?.key { terms.settings.append(("--key", "recordings.key", .plain(URL(filePath: key).path))) }
         if let match { terms.settings.append(("--match", "record.match", .plain(URL(filePath: match).path))) }
         return terms
+    }
+
+    /// Refuses to continue a project's recording that declares names of secrets as public, until the user has allowed the project: the
+    /// values under these names would be recorded unchanged.
+    private func checkPublicNames(of file: String, in project: ProjectFolder) throws {
+        let path = URL(filePath: file).resolvingSymlinksInPath().path
+        guard path.hasPrefix("\(URL(filePath: project.project).resolvingSymlinksInPath().path)/") else { return }
+        // A file that is missing or damaged is reported when it is opened for recording.
+        guard let terms = try? SnapshotWriter.terms(ofRecording: file), !terms.secrets.harmless.isEmpty else { return }
+        let settings = ProjectSettings(folder: project, choice: projectOptions.projectSettings, isReplayed: false)
+        if settings.isAllowed(ProcessInfo.processInfo.environment) { return }
+        let names = terms.secrets.harmless.map { printable($0) }.joined(separator: ", ")
+        throw EphemeralProxy.fail(
+            "\(printable(file, limit: 4096)) stores the values of these names unchanged, although the names look like names of secrets "
+                + "(secrets.public): \(names). If the project may do that, use --project-settings=allow")
     }
 
     /// Creates a project's key, readable only by its owner, if there is none.

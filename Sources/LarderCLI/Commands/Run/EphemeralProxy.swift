@@ -75,7 +75,7 @@ struct EphemeralProxy {
             terms.network?.serveNames(for: server.server)
             settings = loaded.settings
             address = server.addresses[0]
-            adminSocket = plan.adminSocketPath(port: address.port)
+            adminSocket = plan.adminSocketPath(for: address)
         } catch { throw Self.failureCode }
         log?.collect(copy: logFile, mask: log == nil ? SecretMask() : Self.mask(for: settings), observer: terms.observer)
     }
