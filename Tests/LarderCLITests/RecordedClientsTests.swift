@@ -11,11 +11,7 @@ struct RecordedClientsTests {
         #expect(outcome.code == 0 && outcome.output.contains("ok      script, intercepted, replayed"), "\(outcome)")
     }
 
-    @Test(
-        """
-        40 planted secrets stand in no file; what nearly matches is named, and matches by what is proposed; HAR; a full disk, a folder that cannot be \
-        written to, a kill
-        """)
+    @Test("No file contains any of 40 planted secrets; a near miss is named, and the proposed rule makes it match; a kill loses nothing")
     func withstand() throws {
         let outcome = try LongScripts.runShort("recordings.sh")
         if outcome.output.hasPrefix("left out: it needs") { return }

@@ -13,5 +13,6 @@ LARDER=${LARDER:-$(swift build -c release --static-swift-stdlib --show-bin-path)
 # Every member that there can be, as a test writes them.
 members=$(mktemp)
 trap 'rm -f "$members"' EXIT
-LARDER_STATUS_FIELDS=$members swift test --filter StatusFieldsTests > /dev/null
+LARDER_STATUS_FIELDS=$members "$(swift build --show-bin-path)/larderPackageTests.xctest" --testing-library swift-testing \
+    --filter StatusFieldsTests > /dev/null
 PYTHONPATH=Tests .build/lint/bin/python -B Tests/Lint/lint.py --larder "$LARDER" --members "$members"

@@ -281,6 +281,8 @@ def nearly():
 
     def curl(words):
         return ["curl", "-sS", *[word.format(u=origin.url()) for word in words]]
+    if SHORT:
+        kept = {place: kept[place] for place in ("JSON /b", "method")}
     for number, (place, (first, other)) in enumerate(kept.items()):
         file = f"near{number}.larder"
         recorded = larder("record", "-o", file, "--", *curl(first))
@@ -692,12 +694,12 @@ def main():
         (WORK / name).mkdir()
     secrets()
     nearly()
-    own_caches()
-    har()
     if not SHORT:
+        own_caches()
+        har()
         har_of_chromium()
-    roots()
-    disks()
+        roots()
+        disks()
     kills(1 if SHORT else 50)
     finish()
 

@@ -117,6 +117,8 @@ struct PlantedSecret: Sendable, CustomTestStringConvertible {
         PlantedSecret(.body(json, #"{"privateKey":"SECRET"}"#), "k6"),
         PlantedSecret(.body(json, #"{"AccountKey":"SECRET"}"#), "k7"),
         PlantedSecret(.body(json, #"{"sessionId":"SECRET"}"#), "k8"),
+        PlantedSecret(.body(json, #"{"sig":"SECRET"}"#), "9f86d081884c7d65"),
+        PlantedSecret(.body("application/xml", "<a><sid>SECRET</sid></a>"), "s1d0123456789abcdef"),
         // Other shapes of values.
         PlantedSecret(.body(json, #"{"password":["a","SECRET"]}"#), "k9x"),
         PlantedSecret(.body(json, #"{"pin": SECRET }"#), "917364"),

@@ -53,7 +53,7 @@ enum SecretNames {
         if passwords.contains(name) || passwordEndings.contains(where: name.hasSuffix) { return .password }
         if exact.contains(name) { return .named }
         let isOfURL = site == .query || site == .form
-        if isOfURL, ofURLs.contains(name) { return .named }
+        if ofURLs.contains(name) { return isOfURL ? .named : .random(16) }
         if isOfURL || site == .field {
             if name == "key" { return .random(16) }
             if name == "code" { return .random(8) }
@@ -76,7 +76,7 @@ enum SecretNames {
         "phpsessid", "recoverycode", "samlresponse", "secretid", "sessid", "accesskeyid", "awsaccesskeyid", "setcookie",
         "verificationcode", "xauth", "xsrf",
     ]
-    /// Names that indicate secrets in queries and forms. In JSON and XML they have other meanings.
+    /// Names that indicate secrets in queries and forms. In fields, JSON and XML they have other meanings too.
     private static let ofURLs: Set<String> = ["hmac", "session", "sid", "sig"]
 
     /// Endings of names that look like names of secrets, but are harmless.
