@@ -43,7 +43,7 @@ package final class PasswordFile: Sendable {
             do throws(Fault) {
                 let (name, hash) = try Self.entry(line, number: index + 1)
                 if let first = lines.updateValue(index + 1, forKey: name) {
-                    throw Fault(line: index + 1, reason: "line \(first) already has this name")
+                    throw Fault(line: index + 1, reason: "line \(first) already defines this user name")
                 }
                 hashes[name] = hash
                 decoys.append(hash)
@@ -51,7 +51,7 @@ package final class PasswordFile: Sendable {
                 faults.append(error)
             }
         }
-        if decoys.isEmpty, faults.isEmpty { faults.append(Fault(line: 1, reason: "contains no name")) }
+        if decoys.isEmpty, faults.isEmpty { faults.append(Fault(line: 1, reason: "contains no user name")) }
         guard faults.isEmpty else { throw Faults(all: faults) }
         self.hashes = hashes
         self.decoys = decoys
@@ -63,7 +63,7 @@ package final class PasswordFile: Sendable {
         }
         let name = line[..<colon]
         guard !name.isEmpty, name.count <= nameLimit, name.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
-            throw Fault(line: number, reason: "a name must have 1 to \(nameLimit) bytes and no control characters")
+            throw Fault(line: number, reason: "a user name must have 1 to \(nameLimit) bytes and no control characters")
         }
         do throws(PasswordHash.Fault) {
             return (Array(name), try PasswordHash(line[(colon + 1)...]))

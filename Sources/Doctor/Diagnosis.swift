@@ -104,7 +104,10 @@ extension Diagnosis {
         }
         return Finding(
             "NO_PROXY", .good,
-            "the list is empty; Go and Chromium still bypass the proxy for localhost and 127.0.0.1, and so does Java unless http.nonProxyHosts is empty"
+            """
+            the list of excluded hosts is empty; Go and Chromium still bypass the proxy for localhost and 127.0.0.1, \
+            and so does Java unless http.nonProxyHosts is empty
+            """
         )
     }
 

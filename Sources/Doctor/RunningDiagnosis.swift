@@ -54,7 +54,7 @@ package struct RunningDiagnosis {
         }
         let text = String(decoding: answer, as: UTF8.self)
         if origin.request(below: "/request/")?.cameThrough == true, text.hasSuffix(TrialOrigin.content) {
-            return Finding("request", .good, "a test request went through Larder to a server of larder doctor")
+            return Finding("request", .good, "a test request reached the test server of larder doctor through Larder")
         }
         let lines = text.components(separatedBy: "\r\n")
         if lines[0].contains(" 407 ") {
@@ -70,7 +70,7 @@ package struct RunningDiagnosis {
         let told = lines.first { $0.lowercased().hasPrefix("proxy-status:") } ?? lines.first ?? ""
         return Finding(
             "request", .bad,
-            "a test request did not reach the server of larder doctor: \(told.isEmpty ? "no response" : told)",
+            "a test request did not reach the test server of larder doctor: \(told.isEmpty ? "no response" : told)",
             remedy: "larder explain \(url)")
     }
 

@@ -156,7 +156,7 @@ struct FetchRun: Sendable {
                     .digest, "other_digest",
                     digest == item.digest
                         ? "the digest is wrong: \(FileDigest.text(made)), expected \(FileDigest.text(digest))"
-                        : "the digest is not the one in the server's Repr-Digest: \(FileDigest.text(made)), expected \(FileDigest.text(digest))"
+                        : "the digest differs from the server's Repr-Digest: \(FileDigest.text(made)), expected \(FileDigest.text(digest))"
                 )
                 failure.isAboutStored = part.isFromStore
                 throw failure

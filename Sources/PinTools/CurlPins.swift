@@ -38,7 +38,7 @@ enum CurlPins {
             } else if word == "--url" {
                 urls.append(words.popFirst() ?? "")
             } else if word.contains("pinnedp") {
-                throw PinFormatError("`\(printable(word))` is not imported: only --pinnedpubkey is")
+                throw PinFormatError("`\(printable(word))` is not imported: Larder imports only --pinnedpubkey")
             } else if word.hasPrefix("-"), word.count > 1 {
                 // An unknown option may be followed by a value that looks like a URL.
                 guard let takesValue = takesValue(word) ?? words.first.flatMap({ $0.hasPrefix("-") ? false : nil }) else {

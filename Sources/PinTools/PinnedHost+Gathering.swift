@@ -13,7 +13,7 @@ extension PinnedHost {
             if host.live.isEmpty { throw PinFormatError("\(host.title) has no pins") }
             // RFC 7469 §4.3: a backup that equals the live key is lost together with it.
             if !Set(host.live).isDisjoint(with: host.backup) {
-                throw PinFormatError("a backup of \(host.title) is one of its other pins")
+                throw PinFormatError("a backup of \(host.title) is also an active pin of this host")
             }
             guard let index = indices[scope] else {
                 indices[scope] = result.count

@@ -26,7 +26,8 @@ package struct PinsFolder {
         if let site = trust.ownSite(of: server) {
             throw Refusal(
                 reason:
-                    "nothing written: \(server.title) already has a policy, at \(site.position); add the pins there (without --write they are printed)"
+                    "nothing written: \(server.title) already has a policy, at \(site.position); "
+                        + "add the pins there (to print them, omit --write)"
             )
         }
         if let site = trust.pinningSite(of: server), !isEnforced, site.terms.pins?.enforcement != .reported {

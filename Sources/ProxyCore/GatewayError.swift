@@ -206,7 +206,7 @@ package struct GatewayError: Equatable, Sendable {
         case .destinationPrivate:
             self.init(
                 403, "destination_private", "destination_ip_prohibited", .policy,
-                "The destination's address is private, and such addresses are denied: list the address in egress.addresses.allow."
+                "The destination's address is private, and private addresses are denied. To allow it, add it to egress.addresses.allow."
             )
         case .plaintextToPinnedHost:
             self.init(

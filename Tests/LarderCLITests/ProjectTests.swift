@@ -60,10 +60,10 @@ struct ProjectTests {
         #expect(outcome.output == "exit 125\nexit 125\nexit 125\nexit 125\nexit 125\n", "\(outcome)")
         #expect(stage.origin.requestHeads.count == 1)
         for problem in [
-            "policy.yaml:1:28: egress.addresses.deny: a project may not set this: without your decision, only your own settings can set this; read the file, then run `larder project allow` (or",
+            "policy.yaml:1:28: egress.addresses.deny: a project may not set this: this setting of a project needs your decision; read the file, then run `larder project allow` (or",
             "policy.yaml:1:42: replay.on_expired: a project may not set this: `refresh` forwards every request;",
-            "policy.yaml:1:25: rules: a project may not set this: the rule `a` forwards requests, and the command only replays;",
-            "policy.yaml:1:29: rules: a project may not set this: the rule `a` changes responses, which can send the client to another server;",
+            "policy.yaml:1:25: rules: a project may not set this: the rule `a` forwards requests, but the command only replays;",
+            "policy.yaml:1:29: rules: a project may not set this: the rule `a` changes responses, and a changed response can send the client to another server;",
         ] { #expect(outcome.talk.contains("/shop/.larder/\(problem)"), "\(outcome.talk)") }
     }
 
@@ -215,7 +215,7 @@ struct ProjectTests {
         let settings = "folder    /shop/.larder\nsettings  /shop/.larder/policy.yaml\ndecision  "
         let setting = "/shop/.larder/policy.yaml:1:28: egress.addresses.deny"
         let needed =
-            "\(setting): a project may not set this: without your decision, only your own settings can set this; read the file, then run `larder project allow` (or use --project-settings=allow)\n"
+            "\(setting): a project may not set this: this setting of a project needs your decision; read the file, then run `larder project allow` (or use --project-settings=allow)\n"
         #expect(
             outcome.output
                 == "folder    /shop/.larder\nsettings  none\n\(settings)none\nrefused   \(needed)\(settings)allowed\nallowed   \(setting)\n"

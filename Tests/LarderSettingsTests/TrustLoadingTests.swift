@@ -269,7 +269,7 @@ struct TrustLoadingTests {
         let found = try problems("tls:\n  pins_from: \(name)")
         let reason =
             name == "none"
-            ? "No such file or directory" : "no file in it ends with .yaml or .yml; larder pins learn --write writes one"
+            ? "No such file or directory" : "the folder contains no file that ends with .yaml or .yml; larder pins learn --write writes one"
         #expect(found == ["\(file):2:14: tls.pins_from: cannot use the folder \(folder.path)/\(name): \(reason)"])
     }
 

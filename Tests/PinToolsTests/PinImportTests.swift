@@ -115,7 +115,7 @@ struct PinImportTests {
             ),
             (
                 .curl, "curl --proxy-pinnedpubkey sha256//\(a) https://a.example",
-                "`--proxy-pinnedpubkey` is not imported: only --pinnedpubkey is"
+                "`--proxy-pinnedpubkey` is not imported: Larder imports only --pinnedpubkey"
             ),
             (.curl, "pinnedpubkey = \"sha256//\(a)\"", "pinnedpubkey appears outside a curl command"),
             (.curl, curl("https://a.example:0/"), "a.example has an invalid port"),
@@ -129,7 +129,7 @@ struct PinImportTests {
                 .json, json("a.example", ", \"expire\": \"2027-01-01\""),
                 "unknown key `expire` of a.example; did you mean `expires`?"
             ),
-            (.json, json("a.example", ", \"backup\": [\"sha256/\(a)\"]"), "a backup of a.example is one of its other pins"),
+            (.json, json("a.example", ", \"backup\": [\"sha256/\(a)\"]"), "a backup of a.example is also an active pin of this host"),
             (.json, json("a.example", ", \"port\": 0"), "a.example has an invalid port"),
             (.json, json("*.::1"), "`*.::1` is not a host"),
             (.json, json("a.example", ", \"on_expiry\": \"fail\""), "a.example has `on_expiry` without `expires`"),

@@ -39,7 +39,8 @@ public struct ImageInfoSerializer: ResponseSerializer {
     private static func compare(_ kind: ImageKind, _ head: ReceivedHead) throws(ImageFault) {
         let kinds = ResponseValidation(contentTypes: kind.mediaTypes.compactMap { MediaTypeRange($0) })
         if !kinds.accepts(contentTypeOf: head, hasBody: true) {
-            throw ImageFault(reason: .malformed, detail: "\(kind.rawValue), declared as \(head.contentTypes.first ?? "nothing")")
+            let declared = head.contentTypes.first ?? "missing"
+            throw ImageFault(reason: .malformed, detail: "the format is \(kind.rawValue), but Content-Type is \(declared)")
         }
     }
 }

@@ -8,7 +8,7 @@ struct ModeCommand: ParsableCommand {
         commandName: "mode", abstract: "Show or switch the mode of a running Larder.",
         discussion: """
             The mode applies to new requests, until the next switch or until a reload with a different mode. Replaying needs \
-            replay.layers in the settings, and recording needs record.file. Larder finishes a recording when you leave its mode.
+            replay.layers in the settings, and recording needs record.file. Larder finishes a recording when the mode changes.
 
               larder mode
               larder mode replay
@@ -31,7 +31,7 @@ struct ModeCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Write the differences that the current or last mode diff found; - is standard output.", valueName: "file"))
+            "Write the differences that Larder found in the current or most recent mode diff; - is standard output.", valueName: "file"))
     var report: String?
 
     @OptionGroup var options: RunningOptions

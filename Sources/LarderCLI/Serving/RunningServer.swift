@@ -238,7 +238,7 @@ final class RunningServer: Sendable {
         let status = "listens on " + addresses.map(\.description).joined(separator: " and ")
         if !manager.send(.ready(status: status)) {
             log.logger.warning(
-                "the service manager did not receive that Larder is ready: its socket (NOTIFY_SOCKET) is not reachable")
+                "Larder could not tell the service manager that it is ready: the socket in NOTIFY_SOCKET is not reachable")
         }
     }
 

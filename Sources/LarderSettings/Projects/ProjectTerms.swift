@@ -37,7 +37,7 @@ package struct ProjectTerms: Sendable {
                     let words =
                         settings.rules.node.flatMap { Self.place(of: ["mode"], inRule: rule.name, of: $0) } ?? origin.place
                     Self.refuse(
-                        name, at: words, "the rule `\(rule.name)` forwards requests, and the command only replays", to: &problems)
+                        name, at: words, "the rule `\(rule.name)` forwards requests, but the command only replays", to: &problems)
                 }
                 refuseChangedResponses(settings.rules, at: origin.place, problems: &problems)
             case "replay.on_expired":
@@ -56,7 +56,7 @@ package struct ProjectTerms: Sendable {
             case _ where name.hasPrefix("replay.") || name.hasPrefix("limits."): break
             case _ where name.hasPrefix("tls.connect."):
                 if let reason = StricterTrust.weakening(name, settings.tls.connect, over: former.tls.connect) { refuse(reason) }
-            default: refuse("without your decision, only your own settings can set this")
+            default: refuse("this setting of a project needs your decision")
             }
         }
         settleTrust(
@@ -99,14 +99,14 @@ package struct ProjectTerms: Sendable {
             for (keys, isRefused, effect) in widens where isRefused {
                 let words = rules.node.flatMap { Self.place(of: keys, inRule: rule.name, of: $0) } ?? place
                 Self.refuse(
-                    "rules", at: words, "the rule `\(rule.name)` \(effect), and a project's rules may only deny them",
+                    "rules", at: words, "the rule `\(rule.name)` \(effect), but a project's rules may only deny requests",
                     to: &problems)
             }
             if rule.enforcement == .report {
                 let words = rules.node.flatMap { Self.place(of: ["enforce"], inRule: rule.name, of: $0) } ?? place
                 Self.refuse(
                     "rules", at: words,
-                    "the rule `\(rule.name)` only reports the requests that it denies, and a project's rules must deny them",
+                    "the rule `\(rule.name)` only reports the requests that it should deny, but a project's rules must deny requests",
                     to: &problems)
             }
             let setsValues = rule.transform?.words.settings?.isEmpty == false
@@ -115,7 +115,8 @@ package struct ProjectTerms: Sendable {
             for (key, isRefused) in changes where isRefused {
                 let words = rules.node.flatMap { Self.place(of: [key], inRule: rule.name, of: $0) } ?? place
                 Self.refuse(
-                    "rules", at: words, "the rule `\(rule.name)` changes responses, which can send the client to another server",
+                    "rules", at: words,
+                    "the rule `\(rule.name)` changes responses, and a changed response can send the client to another server",
                     to: &problems)
             }
         }

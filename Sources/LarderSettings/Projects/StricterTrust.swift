@@ -41,10 +41,10 @@ enum StricterTrust {
         settle("until", \.until, "`until` belongs to a weaker policy, and a project may not weaken your policy") { _, _ in false }
         settle("pins", \.pins, "your settings pin this host") { _, base in base == nil }
         settle("minimum_tls", \.minimumTLSVersion, "your settings require a newer TLS version") { $0 == .tls13 || $1 == .tls12 }
-        settle("minimum_key_sizes", \.minimumKeySizes, "the policy accepts shorter keys") {
+        settle("minimum_key_sizes", \.minimumKeySizes, "the policy accepts shorter keys than your settings") {
             $0.rsa >= $1.rsa && $0.ellipticCurve >= $1.ellipticCurve
         }
-        settle("refuse_digests", \.refusedDigests, "the policy accepts more signature digests") { $0.isSuperset(of: $1) }
+        settle("refuse_digests", \.refusedDigests, "the policy accepts more signature digests than your settings") { $0.isSuperset(of: $1) }
         settle("crl_files", \.listFiles, "your settings already set `crl_files`") { _, base in base.isEmpty }
         settle("crl", \.listCheck, "`crl` is less strict than in your settings") { $0.rawValue >= $1.rawValue }
         settle("ocsp", \.stapleCheck, "`ocsp` is less strict than in your settings") { $0.rawValue >= $1.rawValue }
@@ -82,6 +82,6 @@ enum StricterTrust {
             case "tls.connect.never_intercept": Set(proposed.neverIntercept).isSubset(of: base.neverIntercept)
             default: false
             }
-        return isStricter ? nil : "the value is less strict than your settings"
+        return isStricter ? nil : "the value is less strict than in your settings"
     }
 }

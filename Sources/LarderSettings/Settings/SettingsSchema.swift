@@ -120,8 +120,8 @@ package enum SettingsSchema {
             "Whether Larder offers HTTP/2 to https origins. If an origin does not choose it, Larder uses HTTP/1.1."),
         Setting(
             "upstream.connections_per_origin", \.upstream.connectionsPerOrigin, .number(1...65_535),
-            "Maximum number of connections to one origin, for all threads together. For an origin with HTTP/2, the maximum number of "
-                + "requests at the same time is half of `upstream.connections` instead, if that is more."),
+            "Maximum number of connections to one origin, for all threads together. For an origin with HTTP/2, Larder limits the "
+                + "requests in flight instead: to this number or half of `upstream.connections`, whichever is larger."),
         Setting(
             "upstream.connections", \.upstream.connections, .number(1...1_000_000),
             "Maximum number of connections to all origins together. In HTTP/2, each request counts as one; tunnels are not included."
@@ -181,7 +181,7 @@ package enum SettingsSchema {
             "clients.authenticate", \.clients.authenticate, .word(), reloadable: true,
             "Which clients must authenticate: remote clients that `clients.allow` does not list, all remote clients, or all "
                 + "clients. With `remote` and `all`, remote clients may connect only from the addresses in `clients.allow`, unless "
-                + "it is empty."
+                + "this list is empty."
         ),
         Setting(
             "clients.purge", \.clients.purge, .list(of: .addressRange), reloadable: true,
@@ -249,8 +249,8 @@ package enum SettingsSchema {
         Setting(
             "tls.connect.other_protocols", \.tls.connect.otherProtocols, .word(), reloadable: true,
             "What Larder does if the ALPN list of a client's ClientHello to an intercepted host has only protocols that Larder does "
-                + "not serve. HTTP/2 is one of them if `tls.connect.http2` is `off`. `tunnel`: Larder verifies the server, then opens "
-                + "a tunnel. `deny`: Larder refuses the tunnel."),
+                + "not serve. These protocols include HTTP/2 if `tls.connect.http2` is `off`. `tunnel`: Larder verifies the server, then "
+                + "opens a tunnel. `deny`: Larder refuses the tunnel."),
         Setting(
             "tls.connect.refusals_kept", \.tls.connect.refusalsKept, .time(0...86_400_000), reloadable: true,
             "If a client rejects Larder's certificate, Larder tunnels the host for this long. This applies to hosts that only "
@@ -339,10 +339,10 @@ package enum SettingsSchema {
             "recordings.key", \.recordings.key,
             .optional(
                 .path, or: "off",
-                meaning: "any value matches a secret"),
+                meaning: "any value matches a recorded secret"),
             reloadable: true,
-            "The project's key, with which Larder recognizes a secret that is not in the recording itself. Keep it as "
-                + "secret as the secrets themselves."),
+            "The file with the project's key. A recording contains placeholders instead of secrets, and Larder needs the key to "
+                + "recognize these secrets in requests. Keep the key as secret as the secrets themselves."),
         Setting(
             "admin.socket", \.admin.socket, .adminSocket,
             "The Unix socket through which `larder status` and similar commands reach a running Larder. Only its owner can "

@@ -177,7 +177,8 @@ struct TrustLoading {
             if names.isEmpty, !files.allowsEmptyFolder {
                 throw LocalFile.Unreadable(
                     reason:
-                        "no file in it ends with \(TrustFiles.includedEndings.joined(separator: " or ")); larder pins learn --write writes one"
+                        "the folder contains no file that ends with \(TrustFiles.includedEndings.joined(separator: " or ")); "
+                        + "larder pins learn --write writes one"
                 )
             }
             guard names.count <= TrustFiles.includedLimit else {

@@ -94,7 +94,7 @@ package struct TrustTerms: Sendable {
             found.append(("minimum_key_sizes", "keys may be short"))
         }
         if !refusedDigests.isSuperset(of: TrustPolicy.brokenDigests) {
-            found.append(("refuse_digests", "signatures may be over MD5 or SHA-1"))
+            found.append(("refuse_digests", "signatures may use MD5 or SHA-1"))
         }
         return found
     }

@@ -84,10 +84,10 @@ package struct PolicyDecision: Equatable, Sendable {
 
     private static func text(of word: Word, _ rule: String?) -> String {
         switch word {
-        case .allow: rule.map { "allowed by rule `\($0)`" } ?? "allowed: no rule denies this"
+        case .allow: rule.map { "allowed by rule `\($0)`" } ?? "allowed: no rule denies the request"
         case .intercept: "allowed only if Larder intercepts the host"
         case .deniedByRule: "denied by rule `\(rule ?? "")`"
-        case .egressDenied: "denied: no rule allows this"
+        case .egressDenied: "denied: no rule allows the request"
         case .ambiguousPath: "denied: the path is ambiguous, and the rules do not allow every interpretation"
         }
     }

@@ -55,7 +55,9 @@ package struct PolicyEvaluation: Sendable {
         lines += readings.prefix(Self.shownReadings).map { reading in
             "reading: \(String(decoding: reading.path, as: UTF8.self)) (\(reading.outcome.rawValue))"
         }
-        if readings.count > Self.shownReadings { lines.append("and \(readings.count - Self.shownReadings) more readings") }
+        if readings.count > Self.shownReadings {
+            lines.append("and \(readings.count - Self.shownReadings) more interpretations of the path")
+        }
         if let tunnel { lines.append("tunnel: \(tunnel.text)") }
         if let suggestion { lines.append("suggestion: \(suggestion)") }
         return lines

@@ -66,7 +66,7 @@ struct SquidACL {
                 if isCase { ignoresCase = word == "-i" }
                 if ["-i", "+i", "-n", "--"].contains(word) { continue }
                 // This option changes the meaning of the values.
-                spoil("rules have no counterpart to the option `\(word)`")
+                spoil("rules have no equivalent of the option `\(word)`")
                 return remark
             }
             areOptions = false
@@ -77,7 +77,7 @@ struct SquidACL {
             } else if !read(word, ignoresCase: ignoresCase) {
                 spoil(
                     Self.types.contains(type)
-                        ? "`\(word)` has no counterpart in a rule" : "rules have no counterpart to the type `\(type)`")
+                        ? "`\(word)` has no equivalent in a rule" : "rules have no equivalent of the type `\(type)`")
             }
         }
         return remark

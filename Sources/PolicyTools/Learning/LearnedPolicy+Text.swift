@@ -41,7 +41,7 @@ extension LearnedPolicy {
 
     private static func lines(of rule: LearnedRule, named name: String) -> [String] {
         var lines = ["  # \(evidence(of: rule))"]
-        if rule.isWidened { lines.append("  # Widened by --max-rules.") }
+        if rule.isWidened { lines.append("  # Merged because of --max-rules: allows more than the observed requests.") }
         lines += ["  - name: \(scalar(name))", "    match:"]
         lines.append("      scheme: \(list(rule.schemes.map { $0 == .https ? "https" : "http" }.sorted()))")
         lines.append("      host: \(list(rule.hosts.sorted()))")

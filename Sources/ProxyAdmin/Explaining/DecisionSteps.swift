@@ -106,7 +106,7 @@ struct DecisionSteps {
     var lookUpStep: Explanation.Step? {
         let found = trace.candidates
         guard found.wasAsked else { return nil }
-        let place = found.askedDisk ? "memory and disk" : "memory, or the set of stored keys"
+        let place = found.askedDisk ? "memory and disk" : "memory or the set of stored keys"
         let says =
             found.isPartial
             ? "a part of the response is stored"
@@ -134,7 +134,7 @@ struct DecisionSteps {
             }
             if place > selected {
                 return Explanation.Step(
-                    "candidate \(place + 1)", "not examined: a newer candidate matches\(received)", "RFC 9111 §4", values: values)
+                    "candidate \(place + 1)", "not examined: a newer stored response matches\(received)", "RFC 9111 §4", values: values)
             }
             let names = mismatches(of: candidate)
             values.append(("differs_in", .array(names.map(JSONText.string))))

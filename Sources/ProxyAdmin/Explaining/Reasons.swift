@@ -61,7 +61,7 @@ struct ReasonText {
         .sMaxAge: ReasonText("the stored response is stale, and its s-maxage implies proxy-revalidate", "RFC 9111 §5.2.2.10"),
         .maxStaleOffline: ReasonText("the stored response is stale by more than cache.max_stale_offline", "RFC 9111 §4.2.4"),
         .noCache: ReasonText("the stored response has no-cache, so it needs validation", "RFC 9111 §5.2.2.4"),
-        .unsafeRuleGone: ReasonText("an unsafe rule stored the response, and this rule no longer applies"),
+        .unsafeRuleGone: ReasonText("a rule with `unsafe: true` stored the response, and this rule no longer applies"),
         .trustChanged: ReasonText("the response was stored under a trust policy that is no longer active"),
         .upgrade: ReasonText("the request upgrades its connection to another protocol", "RFC 9110 §7.8"),
     ]

@@ -88,7 +88,7 @@ struct TrustStoreChange {
         return !hasFault
     }
 
-    private static let foreignEntry = "another entry contains the root certificate; Larder does not remove it"
+    private static let foreignEntry = "another entry contains the root certificate; Larder does not remove this entry"
 
     private func tell(_ words: String, of store: any TrustStore) {
         Terminal.talk("larder: \(place(store)): \(printable(words, limit: 4096))\n")

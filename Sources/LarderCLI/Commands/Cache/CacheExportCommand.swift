@@ -38,13 +38,13 @@ struct CacheExportCommand: ParsableCommand {
         try export.close()
         Terminal.output("exported \(export.count)\n")
         if export.leftOut > 0 {
-            Terminal.talk("larder: not exported, because the request had Authorization: \(export.leftOut)\n")
+            Terminal.talk("larder: responses not exported, because the requests had Authorization: \(export.leftOut)\n")
         }
         if export.inPart > 0 {
-            Terminal.talk("larder: exported without content, because only a part is stored: \(export.inPart)\n")
+            Terminal.talk("larder: responses exported without content, because only a part is stored: \(export.inPart)\n")
         }
         if export.gone > 0 {
-            Terminal.talk("larder: not exported, because they were removed from the store during the export: \(export.gone)\n")
+            Terminal.talk("larder: responses not exported, because they were removed from the store during the export: \(export.gone)\n")
         }
     }
 }

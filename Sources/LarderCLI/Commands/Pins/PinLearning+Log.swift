@@ -23,7 +23,7 @@ extension PinLearning {
         }
         for note in log.notes { say(note) }
         if servers.isEmpty, log.sightings.isEmpty {
-            say("contains no server that was verified")
+            say("contains no verified server")
             throw .failure
         }
         var found: [NamedServer] = []

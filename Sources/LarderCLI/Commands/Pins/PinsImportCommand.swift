@@ -13,7 +13,9 @@ extension PinsCommand {
         @Option(name: [.short, .long], help: "The format: android-nsc, trustkit, okhttp, curl, hpkp or json.")
         var format: PinFormat?
 
-        @Option(help: ArgumentHelp("The host, if the file does not name it (hpkp, a folder).", valueName: "host"))
+        @Option(
+            help: ArgumentHelp(
+                "The host, if the input does not name it (the format hpkp, or a folder of certificates).", valueName: "host"))
         var host: String?
 
         @Argument(help: ArgumentHelp("The file or folder; - is standard input.", valueName: "file"))

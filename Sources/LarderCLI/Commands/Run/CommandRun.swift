@@ -57,7 +57,7 @@ struct CommandRun {
         if let remark = larder.storeRemark { remarks.append(remark) }
         let leftOut = ["no_proxy", "NO_PROXY", "no_grpc_proxy", "npm_config_noproxy", "NPM_CONFIG_NOPROXY"]
         if let name = leftOut.first(where: { !["", ","].contains(environment[$0] ?? "") }) {
-            remarks.append("ignored the variable \(name): requests to the hosts in it go through Larder too")
+            remarks.append("ignored the variable \(name): requests to its hosts go through Larder too")
         }
         return remarks
     }

@@ -21,7 +21,7 @@ struct ReplaySummary {
             if let nearest = refusal.nearest { lines.append("    nearest: \(nearest)") }
         }
         let others = tally.deniedCount + tally.missedCount - tally.refusals.count
-        if others > 0 { lines.append("  and \(others) more") }
+        if others > 0 { lines.append("  and \(others) more denied or missed requests") }
         return Self.said(lines + tally.failureLines + remarks)
     }
 

@@ -24,7 +24,7 @@ struct StoredRecordings {
                 return leaveOut("these responses were removed from the store before Larder read them")
             }
             let response = found.response
-            if found.isPartial { return leaveOut("only a part is stored") }
+            if found.isPartial { return leaveOut("only a part of the response is stored") }
             if response.facts.flags.contains(.authorized) { return leaveOut("the request had Authorization") }
             guard let fields = Self.requestFields(of: response) else { return leaveOut("a rule changes the cache key") }
             do {

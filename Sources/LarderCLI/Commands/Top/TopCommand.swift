@@ -9,18 +9,18 @@ struct TopCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "top", abstract: "Watch a running Larder: requests, hits, errors, latency, connections and the store.",
         discussion: """
-            On a terminal, the picture is drawn again after each interval, until Ctrl-C. Without a terminal, each picture is printed below the \
-            one before. Rates and percentiles are those of the last interval; other numbers count since the start.
+            On a terminal, this command replaces the report after each interval, until Ctrl-C. Without a terminal, it prints each report \
+            below the earlier ones. Rates and percentiles are those of the last interval; other numbers count since Larder started.
 
             For example: larder top --once -o json
             """)
 
     @Option(
         name: [.customShort("n"), .long],
-        help: ArgumentHelp("The seconds between two pictures, from 0.1 to 3600.", valueName: "seconds"))
+        help: ArgumentHelp("The seconds between two reports, from 0.1 to 3600.", valueName: "seconds"))
     var interval = 1.0
 
-    @Flag(help: "Print one picture after one interval, and end.")
+    @Flag(help: "Print one report after one interval, and end.")
     var once = false
 
     @OptionGroup var options: RunningOptions
