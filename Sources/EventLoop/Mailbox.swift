@@ -36,7 +36,7 @@ final class Mailbox: Sendable {
     }
 
     func collect() -> [Message] {
-        // A message posted after this exchange finds an empty mailbox and wakes the loop again.
+        // A message posted after `messages` was emptied here wakes the loop again.
         contents.withLock { contents in
             let messages = contents.messages
             contents.messages = []

@@ -12,7 +12,7 @@ package enum HTTP2Event: Sendable {
     case requestHead(HTTP2StreamID, RequestHead, extendedConnect: Extent?, endStream: Bool)
     /// A request that RFC 9113 permits, but whose target Larder rejects. In HTTP/1.1 a request with such a target gets 400.
     case unacceptableTarget(HTTP2StreamID, RequestTargetError, endStream: Bool)
-    /// A field section above `headerListBytes` or `fieldCount`. The stream is open, so that a server can respond with 431.
+    /// A field section above `headerListBytes` or `fieldCount`. The stream stays open, so that a server can respond with 431.
     case headTooLarge(HTTP2StreamID, endStream: Bool)
     /// An informational response, on a client (RFC 9110 §15.2). The caller limits their number.
     case informationalHead(HTTP2StreamID, ResponseHead)
@@ -31,7 +31,7 @@ package enum HTTP2Event: Sendable {
     case goAway(lastStream: HTTP2StreamID, HTTP2ErrorCode)
     /// The peer's settings have changed.
     case settings
-    /// The peer has applied the settings sent last.
+    /// The peer has applied the settings that this side sent last.
     case settingsAcknowledged
     case pingAcknowledged(UInt64)
     /// `submitData` accepts more content for this stream now, after it accepted only a part before.

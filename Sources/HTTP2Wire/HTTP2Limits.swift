@@ -31,7 +31,8 @@ package struct HTTP2Limits: Equatable, Sendable {
     package var oversizedHeads = 100
     /// WINDOW_UPDATE frames for each `rateWindow`, beyond `windowUpdatesPerData` for each DATA frame sent.
     package var windowUpdateFrames = 1000
-    /// WINDOW_UPDATE frames that a peer may send for each DATA frame: one for the stream and one for the connection, twice.
+    /// WINDOW_UPDATE frames that a peer may send for each DATA frame. A usual peer sends one for the stream and one for the connection;
+    /// twice as many are permitted.
     package static let windowUpdatesPerData = 4
     /// PRIORITY, PRIORITY_UPDATE and GOAWAY frames, and frames of unknown types, for each `rateWindow` (CVE-2019-9513).
     package var otherFrames = 500
@@ -39,7 +40,7 @@ package struct HTTP2Limits: Equatable, Sendable {
     package var queuedControlFrames = 200
     /// Bytes of content that the peer may send on a stream before it is consumed (SETTINGS_INITIAL_WINDOW_SIZE).
     package var streamWindow = 256 * 1024
-    /// Bytes of content that the peer may send on all streams before they are received.
+    /// Bytes of content that the peer may send on all streams together before this side has received them.
     package var connectionWindow = 1024 * 1024
     /// Bytes of content that a session accepts for a stream before they are sent.
     package var outgoingStreamBytes = 64 * 1024

@@ -40,7 +40,7 @@ package final class ServerTLSContext: Sendable {
     private static func ask(_ pointer: OpaquePointer, by roots: [Certificate]) -> Bool {
         if roots.isEmpty { return true }
         guard let store = SSL_CTX_get_cert_store(pointer) else { return false }
-        // A chain may end at any of the given certificates, even at an intermediate.
+        // A client's chain may end at any of the given certificates, even at an intermediate.
         X509_STORE_set_flags(store, UInt(X509_V_FLAG_PARTIAL_CHAIN))
         for root in roots {
             guard X509_STORE_add_cert(store, root.pointer) == 1, SSL_CTX_add_client_CA(pointer, root.pointer) == 1 else {

@@ -6,8 +6,8 @@ import ServerTrust
 
 /// A stream of a connection to a server that speaks HTTP/2; it carries one exchange (RFC 9113 §8.1). Confined to its loop.
 ///
-/// The request is sent in frames as the exchange writes it. The parts of the response go to the exchange as they arrive; while it reads
-/// nothing, the stream keeps them, at most a window of the stream.
+/// The request is sent in frames as the exchange writes it. The parts of the response go to the exchange as they arrive. While the exchange
+/// reads nothing, the stream keeps the received content, which is at most one flow-control window.
 ///
 /// States and moves: `waiting` (until the exchange writes its head) → `open` → `closed`. A stream that the session does not accept stays
 /// `waiting` until the end of the batch, when the exchange tries again or fails.
@@ -40,7 +40,7 @@ final class HTTP2OriginStream: RequestCarrier {
         hasCarried = connection.hasCarried
     }
 
-    /// `nil` before the head is written, and after the end.
+    /// The stream's identifier; `nil` before the request's head is written, and after the stream has ended.
     var number: HTTP2StreamID? { if case .open(let id) = state { id } else { nil } }
     var remoteAddress: IPAddress? { connection.remoteAddress }
     var trustMark: UInt64 { connection.channel?.trustMark ?? 0 }
@@ -93,7 +93,7 @@ final class HTTP2OriginStream: RequestCarrier {
         return accepted(offset)
     }
 
-    /// The exchange must not be called from within its own call.
+    /// Reports the refusal at the end of the batch, because an exchange must not be called back while it calls its stream.
     private func refuse() -> SendOutcome {
         isRefused = true
         connection.deliverSoon(self)
@@ -191,7 +191,7 @@ final class HTTP2OriginStream: RequestCarrier {
 
     func setPaused(_ paused: Bool) {
         isPaused = paused
-        // The exchange must not be called from within its own call.
+        // The content is delivered at the end of the batch, because an exchange must not be called back while it calls its stream.
         if !paused, !held.isEmpty { connection.deliverSoon(self) }
     }
 

@@ -11,8 +11,8 @@ package final class EgressGate: Sendable {
         case closed
     }
 
-    /// The position in the lowest two bits, and above it the number of passes since it was set. They share one word, so that
-    /// each pass is counted under the position that allowed it.
+    /// The lowest two bits are the position; the higher bits are the number of passes since the position was set. Both are in one word, so
+    /// that each pass is counted under the position that allowed it.
     private let state: Atomic<UInt64>
 
     private static let positionBits: UInt64 = 2
@@ -44,6 +44,6 @@ package final class EgressGate: Sendable {
     /// How many checks passed since the position was last set.
     package var passCount: Int { Int(state.load(ordering: .relaxed) >> Self.positionBits) }
 
-    /// Exchanges in flight continue; new ones fail with `egressClosed` if the gate is not open to their host.
+    /// Sets the position. Exchanges in flight continue; new ones fail with `egressClosed` if the gate is not open to their host.
     package func set(_ position: Position) { state.store(UInt64(position.rawValue), ordering: .relaxed) }
 }

@@ -18,7 +18,8 @@ final class Endpoint {
 
     /// Connections with HTTP/2 that accept requests, idle or not.
     @exclusivity(unchecked) private var shared: [HTTP2OriginConnection] = []
-    /// Whether the server chose HTTP/2 last time, so that exchanges wait for a connection that is being opened instead of opening others.
+    /// Whether the server chose HTTP/2 on its last connection. If so, exchanges wait for a connection that is being opened, instead of
+    /// opening others.
     var expectsHTTP2 = false
     /// Whether the server has refused a request in HTTP/2 (RFC 9113 §7, HTTP_1_1_REQUIRED).
     var requiresHTTP1 = false

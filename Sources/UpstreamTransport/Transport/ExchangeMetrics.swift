@@ -2,7 +2,7 @@ import HTTPMessage
 
 /// Timings and counts of an exchange, for logs and traces. Times are in microseconds.
 package struct ExchangeMetrics: Equatable, Sendable {
-    /// The version in which the request was sent.
+    /// The HTTP version in which the request was sent.
     package var version = HTTPVersion.http11
     package var isConnectionReused = false
     package var isRetried = false

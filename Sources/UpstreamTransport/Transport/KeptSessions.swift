@@ -33,7 +33,7 @@ final class KeptSessions {
         add(.declined(until: now.advanced(milliseconds: Self.declinedMilliseconds)), for: key)
     }
 
-    /// The session to offer, which is removed if it is for one use.
+    /// Returns the session to offer to the server. A session that may be used only once is removed.
     func take(for key: PoolKey) -> ResumableSession? {
         guard case .session(let session) = entries[key] else { return nil }
         if session.isForOneUse { remove(key) }

@@ -20,7 +20,7 @@ struct OutputBuffer {
         if start == bytes.count { removeAll() }
     }
 
-    /// Keeps the storage if it is of a usual head's size.
+    /// Removes all bytes. Keeps the storage unless it is larger than a usual head needs.
     mutating func removeAll() {
         bytes.removeAll(keepingCapacity: bytes.capacity <= 16 * 1024)
         start = 0

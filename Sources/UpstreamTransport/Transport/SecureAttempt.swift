@@ -125,7 +125,7 @@ final class SecureAttempt: ConnectAttempt, ConnectObserver, EventHandler, TimerH
         peer.handshakeTime = loop.now.microseconds(since: connectedAt)
         guard let observer else { return peer.close() }
         observer.didConnect(peer)
-        // Sends the end of the handshake, unless the observer has already sent it together with a request, which is usual.
+        // Sends the last bytes of the handshake. Usually the observer has already sent them together with a request.
         channel.flush()
     }
 

@@ -22,7 +22,7 @@ extension IPAddress {
 
     /// The address with its port.
     static func withPort(sockaddr pointer: UnsafeRawPointer, length: Int) -> (IPAddress, UInt16)? {
-        // In both families the port follows the family.
+        // In both address families, the port follows the field for the family.
         IPAddress(sockaddr: pointer, length: length).map {
             ($0, UInt16(bigEndian: pointer.loadUnaligned(fromByteOffset: 2, as: UInt16.self)))
         }

@@ -8,7 +8,7 @@ import HTTPMessage
 package final class SwitchedConnection {
     package enum Received: Equatable {
         case octets(Int), wouldBlock
-        /// The server has ended its direction.
+        /// The server has ended its sending direction.
         case ended
         /// The connection broke, or an error occurred.
         case failed
@@ -79,7 +79,7 @@ package final class SwitchedConnection {
         return Sent(channel.send(octets))
     }
 
-    /// Ends our direction after all bytes were sent: inside TLS with a close_notify, otherwise by shutting down the sending side.
+    /// Ends our sending direction after all bytes were sent: inside TLS with a close_notify, otherwise by shutting down the sending side.
     /// - Returns: `wouldBlock` if it must be called again when the descriptor is writable.
     package func endSending() -> Sent {
         guard let channel else {

@@ -26,7 +26,7 @@ package struct TransportConfiguration: Sendable {
     package var offersHTTP2 = true
     /// The limits of connections with HTTP/2.
     package var http2Limits = HTTP2Limits()
-    /// Maximum number of idle connections for one origin, and for all, in each loop.
+    /// The maximum numbers of idle connections in each loop: for one origin, and for all origins.
     package var idleConnectionsPerOrigin = 64
     package var idleConnections = 512
     package var idleConnectionMilliseconds = 60_000

@@ -70,7 +70,8 @@ extension UpstreamExchange {
             transport.budgets.release(endpoint.key)
             return refuse(.egressClosed)
         }
-        // The granted place is for one more stream. An idle connection already has a place, which its first stream uses.
+        // The granted place is for one more stream. But the first stream of an idle connection uses the place that the connection already
+        // has, so the granted place is given back.
         if shared.isIdle { transport.budgets.release(endpoint.key) }
         start(on: shared.makeStream(), isReused: true)
     }

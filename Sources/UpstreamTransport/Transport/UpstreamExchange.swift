@@ -61,10 +61,10 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         timer = loop.makeTimer(self)
     }
 
-    /// The server's chain, if this exchange is the first on its connection (`UpstreamTLSChannel.judgedChain`).
+    /// The server's certificate chain, if this exchange is the first on its connection (`UpstreamTLSChannel.judgedChain`).
     private(set) var judgedChain: [Certificate] = []
 
-    /// The recorded chain of the exchange's server.
+    /// The certificate chain of the exchange's server, as it is recorded.
     var recordedChain: RecordedChain? { connection?.recordedChain }
 
     /// The verdict on the exchange's server.
@@ -200,7 +200,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
             if !isRequestSent { requestSent() }
             return
         }
-        // From here on, the exchange waits for the client, whose timeout is kept elsewhere.
+        // From here on, the exchange waits for the client, whose timeout is not the transport's task.
         armSending(.sending, 0)
         guard isBodyBlocked else { return }
         isBodyBlocked = false
@@ -213,7 +213,8 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         armSending(.firstByte, timeouts.firstByte)
     }
 
-    /// The server accepts no more bytes. It may have responded before it closed, so the received bytes decide (RFC 9112 §9.5).
+    /// The server accepts no more bytes. The server may have responded before it closed the connection, so the received bytes decide how
+    /// the exchange continues (RFC 9112 §9.5).
     private func sendingBroke() {
         isSendingBroken = true
         output.removeAll()
@@ -251,7 +252,8 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         if (writtenBody?.count ?? 0) > Self.writtenBodyLimit { writtenBody = nil }
     }
 
-    /// The usual window of a new stream (RFC 9113 §6.9.2). A server that accepts a longer body has begun to process the request.
+    /// The maximum length of a body that is kept to be sent again, in bytes: the usual window of a new stream (RFC 9113 §6.9.2). A server
+    /// that accepts a longer body has begun to process the request.
     private static let writtenBodyLimit = 65_535
     /// The maximum number of times that a request is sent again after a server has refused it unprocessed.
     private static let refusalLimit = 20
@@ -433,7 +435,8 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         self.attempt = nil
         attempt.cancel()
         transport.budgets.release(endpoint.key)
-        // Set before the next call, in which an exchange that waited for this attempt may begin its own attempt.
+        // The state is set before `openingEnded` is called, because an exchange that waited for this attempt may begin its own attempt
+        // within that call.
         state = .unused
         endpoint.openingEnded()
     }

@@ -30,7 +30,7 @@ final class Probe: ConnectObserver {
 
     func add(_ judgement: Judgement) { judgements.append(judgement) }
 
-    /// A caller has cancelled. The probe ends when the last caller has.
+    /// A caller no longer needs the verdict. The probe ends when no caller needs it.
     func remove(_ judgement: Judgement) {
         judgements.removeAll { $0 === judgement }
         if judgements.isEmpty { end(nil) }
@@ -45,7 +45,7 @@ final class Probe: ConnectObserver {
         judgements.first?.chain = peer.channel?.judgedChain ?? []
         peer.close()
         let isBehindProxy = transport.configuration.proxy != nil
-        // Without its address the tunnel could not be opened to the same server.
+        // Without the server's address, the tunnel could not be opened to the same server.
         if !isBehindProxy, peer.address == nil { return fail(.connectionFailed(code: 0)) }
         let server = VettedServer(address: isBehindProxy ? nil : peer.address)
         if policy.permitsCachedVerdicts(at: transport.wallClock) {

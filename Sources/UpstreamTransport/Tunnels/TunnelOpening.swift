@@ -9,8 +9,8 @@ package protocol TunnelDelegate: AnyObject {
     func tunnel(_ tunnel: TunnelOpening, didFailWith error: TransportError)
 }
 
-/// Opens a tunnel (RFC 9110 §9.3.6): a connection to the authority, directly or through the upstream proxy. Not counted in the
-/// budgets: each belongs to a client's own connection. Confined to its loop.
+/// Opens a tunnel (RFC 9110 §9.3.6): a connection to the authority, directly or through the upstream proxy. Tunnels are not counted in the
+/// budgets, because each tunnel belongs to a client's own connection. Confined to its loop.
 ///
 /// States and moves: `judging` (if the settings require a probe of the host) → `connecting`, to the very address that was
 /// verified → `ended`. If a cached verdict's address cannot be reached, `judging` again. An immediate refusal goes through
