@@ -35,7 +35,7 @@ struct InterfaceAddress: Hashable {
     let isUsable: Bool
 }
 
-/// A route for destinations without a more specific one.
+/// A default route: used for destinations that no more specific route covers.
 struct DefaultRoute: Equatable {
     let family: AddressFamily
     var table: UInt32

@@ -23,7 +23,7 @@ public enum OfflineReason: String, Hashable, Sendable, CaseIterable {
     case noLink = "no_link"
     /// No running link except loopback has an address that is valid beyond the link.
     case noAddress = "no_address"
-    /// No default route uses a running link with such an address.
+    /// No default route uses a running link that has an address valid beyond the link.
     case noRoute = "no_route"
     /// `ReachabilityMonitor.force(_:)` has set this status.
     case forced

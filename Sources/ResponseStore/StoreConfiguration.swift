@@ -49,16 +49,16 @@ package struct StoreConfiguration: Sendable {
 package struct StoreLimits: Sendable {
     /// Bodies up to this length, in bytes, are stored in their response's row.
     static let inlineBodyLength = 16 << 10
-    /// The maximum total size in bytes of certificate chains in the file, and of those of responses in memory: about 8,000 of 4 KiB.
-    /// Further responses are stored without their chains.
+    /// The maximum total size in bytes of the certificate chains in the file, and of the chains of responses in memory. It allows
+    /// about 8,000 chains of 4 KiB in each. Further responses are stored without their chains.
     static let chainOctets = 32 << 20
 
     /// How much may be queued for the writer before `put` and `beginPending` report that the store is busy.
     package var queuedBytes = 64 << 20
     package var queuedOperations = 65_536
     /// The queue accepts nothing more while the queued work would take longer than `queuedMilliseconds` at the writer's current pace, or
-    /// while no transaction has completed for `stalledMilliseconds`. Both times together must leave some of the second after which a
-    /// response survives a kill.
+    /// while no transaction has completed for `stalledMilliseconds`. A stored response must survive a kill after one second, so both
+    /// times together must be clearly less than a second.
     package var queuedMilliseconds = 400
     package var stalledMilliseconds = 500
     /// The maximum number of lookups and reads queued for the readers.

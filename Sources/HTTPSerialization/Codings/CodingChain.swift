@@ -1,4 +1,4 @@
-/// Limits for the output of content codings (T35).
+/// Limits for the output of content codings (threat T35 in docs/threats.md).
 public struct CodingLimits: Hashable, Sendable {
     /// The maximum length in bytes, for the body as received and for the output of each coding.
     public var length: UInt64

@@ -6,7 +6,7 @@ extension ResponseValidation {
     ])
 }
 
-/// Decodes content to the format and size of the image, or `nil` without content. Pixels are not decoded.
+/// Decodes content to the format and size of the image; the value is `nil` if there is no content. Pixels are not decoded.
 public struct ImageInfoSerializer: ResponseSerializer {
     /// The accepted statuses and types.
     public var validation: ResponseValidation

@@ -2,9 +2,9 @@
 public enum NullRemoval: Hashable, Sendable {
     /// No null is removed.
     case never
-    /// Object members whose value is null, at any depth. Array elements stay, so indices do not change.
+    /// Nulls in objects are removed with their names, at any depth. Nulls in arrays stay, so indices do not change.
     case members
-    /// Object members and array elements, at any depth (as AFNetworking 4 does).
+    /// Nulls in objects and in arrays are removed, at any depth (as AFNetworking 4 does).
     case everywhere
 
     var leavesOutMembers: Bool { self != .never }
@@ -50,7 +50,7 @@ public struct JSONParseError: Error, Hashable, Sendable {
         case unexpectedEnd = "unexpected_end"
         /// The bytes are not UTF-8 (RFC 8259 §8.1).
         case notUTF8 = "not_utf8"
-        /// A `\u` escape is half of a surrogate pair (§8.2), which no string can represent.
+        /// A `\u` escape is half of a surrogate pair (RFC 8259 §8.2), which no string can represent.
         case halfPair = "half_pair"
         /// Arrays and objects are nested more deeply than the limit.
         case tooDeep = "too_deep"

@@ -110,7 +110,7 @@ struct BinaryPropertyListReader {
         return high << 64 | Int128(try unsigned(at: place + 9, 8))
     }
 
-    /// How many elements or units an object has, and where they begin.
+    /// How many elements, bytes or UTF-16 code units an object has, and where they begin.
     private func extent(at place: Int) throws(PropertyListFault) -> (count: Int, start: Int) {
         let low = Int(octets[place] & 0xF)
         if low < 0xF { return (low, place + 1) }

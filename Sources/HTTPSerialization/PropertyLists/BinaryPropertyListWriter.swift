@@ -104,7 +104,7 @@ struct BinaryPropertyListWriter {
             return
         }
         if unsigned > UInt64(Int64.max) {
-            // Readers would take eight bytes for a signed integer, so this number gets 16.
+            // Readers treat an integer of 8 bytes as signed, so this number is written in 16 bytes.
             octets.append(0x14)
             append(0, 8)
             append(unsigned, 8)

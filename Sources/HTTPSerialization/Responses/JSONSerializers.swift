@@ -1,7 +1,7 @@
 import HTTPMessage
 
 extension ResponseValidation {
-    /// The media types of JSON: AFNetworking's three types, and every `+json` (RFC 6839 §3.1).
+    /// The media types of JSON: AFNetworking's three types, and every type that ends in `+json` (RFC 6839 §3.1).
     public static let json = ResponseValidation(
         contentTypes: ["application/json", "text/json", "text/javascript", "*/*+json"])
 }

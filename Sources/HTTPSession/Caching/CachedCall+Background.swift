@@ -92,7 +92,7 @@ final class BackgroundValidations: Sendable {
     /// Whether no validation is in flight.
     var isEmpty: Bool { keys.withLock { $0.inFlight.isEmpty } }
 
-    /// - Returns: `false` if a validation is in flight or has to wait.
+    /// - Returns: `false` if a validation of this key is in flight or has to wait.
     func enter(_ key: CachedResponse.Key, at now: Timestamp) -> Bool {
         keys.withLock { keys in
             if let wait = keys.postponed[key] {

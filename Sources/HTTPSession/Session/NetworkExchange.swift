@@ -128,7 +128,7 @@ final class NetworkExchange: OriginExchangeDelegate {
     func exchange(
         _ exchange: OriginExchange, didSwitchProtocols head: inout ResponseHead, on connection: SwitchedConnection
     ) {
-        // The session never requests another protocol.
+        // The session never sends Upgrade, so the origin must not switch protocols.
         connection.close()
         settle(.transport(.malformedResponse(.unrequestedSwitchingProtocols)), trailers: Fields())
     }

@@ -296,7 +296,7 @@ final class ResponseChannel: Sendable {
             }
             if isThere { continuation.resume() }
         }
-        return state.withLock { $0.end! }  // only the end resumes a waiter
+        return state.withLock { $0.end! }  // The waiter is resumed only after the end is set, so it is not `nil`.
     }
 
     /// The head, if it has arrived.

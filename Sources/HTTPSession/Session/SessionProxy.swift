@@ -20,7 +20,7 @@ public struct SessionProxy: Sendable {
         asksSecurely = false
     }
 
-    /// A Larder on this machine that contacts https origins itself: no byte of these requests leaves the machine in plain text.
+    /// A Larder proxy on this machine that contacts https origins itself: no byte of these requests leaves the machine in plain text.
     package init(larderAt host: String, port: UInt16) {
         self.host = host
         self.port = port

@@ -38,7 +38,7 @@ public struct TransferMetrics: Sendable {
         /// Bytes of the response on the wire, including heads and framing.
         public let octetsReceived: UInt64
         /// The verdict that accepted the server, made when its connection was opened; `nil` without TLS, and if no connection
-        /// was made. Its `reported` is the failure of pins that are only reported.
+        /// was made. Its property `reported` is a failed pin check that the policy only reports.
         public let trust: TrustVerdict?
     }
 

@@ -30,7 +30,7 @@ struct NetlinkConversation {
     static let pause = 100
     /// The pause after the kernel refused a request, in milliseconds.
     static let pauseAfterFailure = 1000
-    /// The most spoilt pictures in a row that are discarded.
+    /// How many spoilt pictures in a row are discarded at most.
     static let spoiltLimit = 3
 
     private(set) var picture = NetworkPicture()

@@ -13,7 +13,8 @@ public final class FileResponseCache: ResponseCaching {
     ///   - capacity: the maximum size of the file in bytes. Above it, the least recently used responses are evicted until three
     ///     quarters remain.
     ///   - memoryCapacity: the same for the memory tier, in bytes.
-    /// - Throws: if another process uses the file, it belongs to another application or a newer version, or it cannot be opened.
+    /// - Throws: an error if another process uses the file, if the file belongs to another application or a newer version,
+    ///   or if it cannot be opened.
     public convenience init(
         path: String, capacity: UInt64 = 2 << 30, memoryCapacity: UInt64 = 16 << 20
     ) throws(StoreError) {

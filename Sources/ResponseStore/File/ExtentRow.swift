@@ -13,7 +13,7 @@ struct ExtentRow {
     /// Where in the representation its first chunk begins, and the number of bytes in its chunks; 0 while they are arriving.
     var base: UInt64
     var length: UInt64
-    /// The part that is used: other extents may have the rest.
+    /// The range of the representation for which this extent is used. Its other bytes are also in other extents.
     var range: Range<UInt64>
 
     /// The checksum covers the response's id without its sign, because the sign may change for many rows at once.

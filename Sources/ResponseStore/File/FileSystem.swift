@@ -27,7 +27,7 @@ enum FileSystem {
 
     /// Sets mode 0600 for the file and SQLite's files beside it, whatever the mode and the umask were.
     static func makePrivate(_ path: String) {
-        // Fails if the file belongs to another user, whose mode is then kept.
+        // This fails if the file belongs to another user; the file then keeps its mode.
         for suffix in ["", "-wal", "-shm"] { chmod(path + suffix, 0o600) }
     }
 

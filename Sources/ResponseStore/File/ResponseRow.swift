@@ -13,7 +13,7 @@ struct ResponseRow {
         init(stored value: Int64) { self = State(rawValue: value) ?? .pending }
     }
 
-    /// The assumed size of the fixed parts of a row in bytes, for comparison with the marks.
+    /// The assumed size of the fixed parts of a row in bytes. It is part of the size that is compared with the store's high and low marks.
     static let overhead = 512
 
     var id: StoredRowID = 0
@@ -40,7 +40,7 @@ struct ResponseRow {
     /// Request time, head and trailers, as encoded by `encodeHead`.
     var head: [UInt8] = []
 
-    /// The size in bytes, for comparison with the marks of the store.
+    /// The size in bytes that is compared with the store's high and low marks.
     var size: Int64 { sizeWithoutBody + (extentBytes ?? bodyLength) }
 
     var sizeWithoutBody: Int64 {

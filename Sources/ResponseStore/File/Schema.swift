@@ -2,7 +2,7 @@ import SQLiteDatabase
 
 /// The tables of a store's file (docs/decisions/0002-store-schema.md).
 enum Schema {
-    /// `LARD`.
+    /// The ASCII characters `LARD`.
     static let applicationID: Int64 = 0x4C41_5244
     static let version: Int64 = 3
 

@@ -80,7 +80,7 @@ final class WritingTables {
         deleteRow = try connection.prepare("DELETE FROM response WHERE id=? RETURNING chain")
         dropRow = try connection.prepare("UPDATE response SET state=3, generation=-id, size=0, last_access=1<<62 WHERE id=?")
         sizeOfRow = try connection.prepare("SELECT size FROM response WHERE id=? AND state<>3")
-        // REPLACE: an existing chunk with this id belongs to no row.
+        // REPLACE is safe here, because an existing chunk with this id belongs to no row.
         insertChunk = try connection.prepare("INSERT OR REPLACE INTO chunk VALUES(?,?,?)")
         deleteChunks = try connection.prepare("DELETE FROM chunk WHERE id>=? AND id<?")
         rowByID = try connection.prepare("SELECT \(summary) FROM response WHERE id=?")
@@ -377,7 +377,7 @@ final class WritingTables {
     func nextID() throws(StoreError) -> StoredRowID {
         let row = try connection.integer("SELECT max(id) FROM response") ?? 0
         let chunk = try connection.integer("SELECT max(id) FROM chunk") ?? 0
-        // A purge applies to all rows below its boundary: no later row may get such an id.
+        // A purge applies to all rows below its boundary, so later rows must get higher ids.
         let purge = try connection.integer("SELECT max(boundary) FROM purge") ?? 0
         let next = max(row, chunk >> 20, purge) + 1
         guard next > 0, next < 1 << 42 else { throw damage("the row ids are damaged") }

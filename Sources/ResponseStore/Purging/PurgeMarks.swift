@@ -35,7 +35,7 @@ final class PurgeMarks: Sendable {
         return contents.withLock { $0.marks.filter(\.isActive).map(\.purge) }
     }
 
-    /// - Parameter makeRow: creates the boundary.
+    /// - Parameter makeRow: returns a new row id, which becomes the purge's boundary.
     /// - Returns: `nil` if too many purges are active.
     func publish(_ target: Purge.Target, isSoft: Bool, at time: Timestamp, makeRow: () -> StoredRowID) -> Purge? {
         contents.withLock { contents in

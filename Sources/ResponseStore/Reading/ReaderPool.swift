@@ -100,7 +100,7 @@ final class ReaderPool<Job: Sendable>: Sendable {
         monitor.wake()
     }
 
-    /// Removes the jobs that will no longer be done.
+    /// Removes all queued jobs, which no reader will do any more.
     func takeAll() -> [Job] {
         monitor.withLock { contents in
             var jobs: [Job] = []

@@ -10,7 +10,8 @@ final class Checkpointer: Sendable {
         var hasFileOpen = false
         /// The number of completed checkpoints.
         var finished = 0
-        /// Whether the last checkpoint wrote back everything that it saw. Set when it ends, and cleared when the writer has read it.
+        /// Whether the last checkpoint wrote back everything that it saw. Set when the checkpoint ends, and cleared when the
+        /// writer has read this value.
         var news: Bool?
     }
 
@@ -30,8 +31,8 @@ final class Checkpointer: Sendable {
                     if connection == nil { connection = try core.file?.connect(.checkpointing) }
                     isWhole = try connection?.checkpoint(.passive) ?? false
                 } catch {
-                    // Busy or a full disk: the writer requests another checkpoint. Damage is found again and handled by the writer's
-                    // own statements.
+                    // If the file is busy or the disk is full, the writer requests another checkpoint. Damage is found again and
+                    // handled by the writer's own statements.
                 }
                 monitor.withLock { contents in
                     contents.isRunning = false

@@ -65,7 +65,7 @@ extension StoreWriter {
         }
     }
 
-    /// Tries again, at intervals, to open a file. Without one, nothing is stored.
+    /// Tries again, at intervals, to open a file. Until a file is open, nothing is stored.
     func reopen(now: Int64) {
         guard now - lastReopening >= 10_000 else { return }
         lastReopening = now

@@ -23,7 +23,7 @@ final class StoreWriter {
     /// When to request the next checkpoint if the last one could not empty a long log.
     var nextCheckpoint: Int64 = 0
     var postponed: [PendingResponse] = []
-    /// Rows of partial responses left by the previous process whose keys memory has noted.
+    /// Rows of partial responses that the previous process left. Memory has noted the keys of these rows.
     var notedPartials: Set<StoredRowID> = []
     /// Rows left unfinished by the previous process have ids below this one.
     let firstRow: StoredRowID
@@ -219,7 +219,8 @@ final class StoreWriter {
             switch change {
             case .kept(let partial, let hash):
                 core.partials.keep(partial)
-                // A waiting change to the key may invalidate it; a change queued from here on removes it.
+                // A change that waits for the key may invalidate this partial response, so it is removed. A change queued
+                // later removes it itself.
                 if core.memory.isWaiting(hash) { core.partials.remove(row: partial.response.row) }
             case .gone(let row): core.partials.remove(row: row)
             }
@@ -262,7 +263,7 @@ final class StoreWriter {
         for hash in failed.settled { core.memory.settle(hash) }
         for pending in failed.pendingResponses {
             pending.stopStoring(because: .writeFailed)
-            // Not even its row could be deleted; the next process will delete the row.
+            // The row of the pending response could not be deleted; the next process will delete it.
             if pending.isDiscarded { end(pending, nil) }
         }
         for job in failed.lookUps { forward(job) }

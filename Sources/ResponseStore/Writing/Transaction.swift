@@ -28,7 +28,7 @@ struct Transaction {
     var partials: [PartialChange] = []
     var storedCount = 0
     var partialCount = 0
-    /// Responses that are not stored because a newer one is.
+    /// Responses that are not stored because a newer one is stored instead.
     var supersededCount = 0
     /// The number of body bytes written.
     var byteCount = 0

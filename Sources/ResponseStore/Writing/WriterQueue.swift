@@ -54,7 +54,7 @@ final class WriterQueue: Sendable {
 
     var count: (operations: Int, bytes: Int) { monitor.withLock { ($0.operations.count, $0.byteCount) } }
 
-    /// Why a new body should not be stored; `nil` if it may.
+    /// Why a new body should not be stored; `nil` if it may be stored.
     var refusal: UnstoredReason? {
         if refusesNew.load(ordering: .relaxed) { return .diskFull }
         let now = Clock.monotonicMilliseconds()
@@ -117,7 +117,7 @@ final class WriterQueue: Sendable {
 
     // MARK: The writer
 
-    /// Waits for work; then, unless a caller waits for it, for more work, so that fewer transactions are needed.
+    /// Waits for work. Then waits for more work, so that fewer transactions are needed, unless a caller waits for the result.
     func next(waitingAtMost milliseconds: Int) -> Wake {
         let hasWork: Bool? = monitor.wait(atMost: milliseconds) { contents in
             contents.workTaken = 0
