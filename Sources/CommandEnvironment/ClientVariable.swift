@@ -43,9 +43,9 @@ struct ClientVariable: Sendable {
             case .bundle: "the bundle of CA certificates"
             case .replacedBundle: "the bundle of CA certificates, if the variable is already set"
             case .additions: "only Larder's certificates, which the program adds to its own"
-            case .javaOptions: "the options already set, then the proxy (with no host excluded) and the trust store"
+            case .javaOptions: "the options that are already set, then options for the proxy (with no excluded host) and the trust store"
             case .wgetSettings: "a file: the user's settings, then the proxy and the bundle of CA certificates"
-            case .phpFolders: "the folders that PHP reads by default, then one with `curl.cainfo` and `openssl.cafile`"
+            case .phpFolders: "the folders that PHP reads by default, then a folder with settings for `curl.cainfo` and `openssl.cafile`"
             case .aptSettings:
                 "a file: the contents of the file that `APT_CONFIG` named before, then the proxy and the bundle of CA certificates"
             }

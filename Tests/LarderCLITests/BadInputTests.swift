@@ -89,7 +89,7 @@ struct BadInputTests {
             "larder: 1 recorded in \(folder.path)/b.larder, 1 of them failures\n",
             "larder: 0 replayed, 0 missed, 0 not requested, 1 failed\n",
             "larder:   failed (connection_refused): GET http://127.0.0.1:1/\n",
-            "larder: 1 denied, 0 missed (--strict); --summary lists them\n",
+            "larder: 1 denied, 0 missed (--strict); to list these requests, use --summary\n",
         ] {
             #expect(outcome.talk.contains(said), "\(said) in \(outcome.talk)")
         }

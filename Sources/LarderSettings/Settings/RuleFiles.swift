@@ -77,7 +77,7 @@ struct RuleFiles {
             return cursor.report("more than \(Self.countLimit) files are included", to: &problems)
         }
         guard depth < Self.depthLimit else {
-            return cursor.report("files are included more than \(Self.depthLimit) deep", to: &problems)
+            return cursor.report("files are included more than \(Self.depthLimit) levels deep", to: &problems)
         }
         guard seen.insert(Self.identity(of: path)).inserted else {
             return cursor.report("\(path) is included twice, or includes itself", to: &problems)

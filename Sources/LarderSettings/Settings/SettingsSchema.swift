@@ -28,7 +28,9 @@ package enum SettingsSchema {
             "store.memory.high", \.store.memory.marks.high, .size(),
             "Memory for stored responses. Above this mark, Larder evicts the least recently used ones down to "
                 + "`store.memory.low`."),
-        Setting("store.memory.low", \.store.memory.marks.low, .size(), "The mark at which eviction from memory stops."),
+        Setting(
+            "store.memory.low", \.store.memory.marks.low, .size(),
+            "The mark at which Larder stops evicting stored responses from memory."),
         Setting(
             "store.memory.max_body", \.store.memory.bodyLengthLimit, .size(),
             "Longest body that Larder keeps in memory. Larder limits the value to `store.memory.high` and to 64 MiB."),
@@ -36,7 +38,7 @@ package enum SettingsSchema {
             "store.disk.high", \.store.disk.high, .size(),
             "Disk space for stored responses. Above this mark, Larder evicts the least recently used ones down to "
                 + "`store.disk.low`."),
-        Setting("store.disk.low", \.store.disk.low, .size(), "The mark at which eviction from the disk stops."),
+        Setting("store.disk.low", \.store.disk.low, .size(), "The mark at which Larder stops evicting stored responses from the disk."),
 
         Setting(
             "loops", \.loops, .optional(.number(1...256), or: "auto", meaning: "one for each core, at most four"),
@@ -83,23 +85,23 @@ package enum SettingsSchema {
 
         Setting(
             "timeouts.connect", \.timeouts.connect, .time(), reloadable: true,
-            "Time to look up the origin's name and connect to it."),
+            "Maximum time to look up the origin's name and connect to it."),
         Setting(
             "timeouts.first_byte", \.timeouts.firstByte, .time(), reloadable: true,
-            "Time from the end of the request to the head of the response."),
+            "Maximum time from the end of the request to the head of the response."),
         Setting(
             "timeouts.idle", \.timeouts.idle, .time(), reloadable: true, "Longest pause between two pieces of a response body."),
         Setting(
             "timeouts.total", \.timeouts.total, .optional(.time(), or: "off", meaning: "no limit while bytes arrive"),
             reloadable: true,
-            "Time for one exchange with an origin, from start to end."),
+            "Maximum time for one exchange with an origin, from start to end."),
         Setting(
             "timeouts.client_handshake", \.timeouts.clientHandshake, .time(), reloadable: true,
-            "Time for the TLS handshake with a client. In an intercepted tunnel it counts from the client's first byte, and on a "
-                + "listener with TLS from the start of the connection."
+            "Maximum time for the TLS handshake with a client. In an intercepted tunnel, this time begins with the client's first "
+                + "byte. On a listener with TLS, it begins with the connection."
         ),
         Setting(
-            "timeouts.client_head", \.timeouts.clientHead, .time(), reloadable: true, "Time for a client to send a complete head."
+            "timeouts.client_head", \.timeouts.clientHead, .time(), reloadable: true, "Maximum time for a client to send a complete head."
         ),
         Setting(
             "timeouts.client_body", \.timeouts.clientBody, .time(), reloadable: true,
@@ -109,7 +111,7 @@ package enum SettingsSchema {
             "How long a client connection may be idle between two requests."),
         Setting(
             "timeouts.drain", \.timeouts.drain, .time(), reloadable: true,
-            "How long SIGTERM waits for exchanges in flight before Larder closes them."),
+            "How long Larder waits after SIGTERM for exchanges in flight, before it closes them."),
 
         Setting(
             "upstream.proxy", \.upstream.proxy, .optional(.upstreamProxy, or: "off", meaning: "directly to the origins"),
@@ -225,8 +227,8 @@ package enum SettingsSchema {
             "Client certificates, each sent only to its own host."),
         Setting(
             "tls.connect.verdict_ttl", \.tls.connect.verdictTTL, .time(0...3_600_000), reloadable: true,
-            "How long Larder reuses a successful probe for further CONNECT requests to the same host. `0s`: Larder probes for "
-                + "each one. A host with enforced pins is probed for every CONNECT."
+            "How long Larder reuses a successful probe of a host for further CONNECT requests to the host. `0s`: Larder probes "
+                + "the host for each CONNECT request. If the pins of a host are enforced, Larder always does so."
         ),
         Setting(
             "tls.connect.missing_name", \.tls.connect.missingName, .word(), reloadable: true,

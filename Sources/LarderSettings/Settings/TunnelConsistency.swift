@@ -64,12 +64,13 @@ struct TunnelConsistency {
     /// - Returns: whether there was something to report.
     private mutating func report(_ rule: PolicyRule, number: Int, _ pattern: HostPattern, _ tunnel: TunnelOfHost) -> Bool {
         let name = Self.name(of: pattern)
+        let tunneled = pattern == .any ? "hosts without a policy of their own" : name
         let (layer, place) = place(ofRule: number)
         guard settings.egress.default == .deny else {
             guard rule.condition.schemes == [.https] else { return false }
             warnings.append(
                 "\(LocatedProblem.position(of: place, in: layer)): the rule `\(rule.name)` looks at https requests, but Larder does "
-                    + "not intercept \(name), so Larder does not see these requests")
+                    + "not intercept \(tunneled), so Larder does not see these requests")
             return true
         }
         guard rule.allows || rule.denies(under: settings.policy.egress) else { return false }
@@ -85,8 +86,9 @@ struct TunnelConsistency {
             LocatedProblem(
                 source: layer,
                 problem: SettingsProblem(
-                    "the rule `\(rule.name)` looks at requests, but Larder does not intercept \(name), so it would refuse the host's tunnels. "
-                        + "Write `\(entry)`; or remove path, method and query; or, for http only, write `scheme: http`",
+                    "the rule `\(rule.name)` looks at requests, but Larder does not intercept \(tunneled), "
+                        + "so Larder would refuse tunnels to \(tunneled). Write `\(entry)`; "
+                        + "or remove path, method and query; or, for http only, write `scheme: http`",
                     path: "rules[\(number)].match", at: place)))
         return true
     }

@@ -39,7 +39,7 @@ package enum YAMLReader {
         let place = place(of: node.mark, in: file)
         budget -= 1
         guard budget > 0 else { throw single("more than \(nodeLimit) values", place) }
-        guard depth < depthLimit else { throw single("nested more than \(depthLimit) deep", place) }
+        guard depth < depthLimit else { throw single("nested more than \(depthLimit) levels deep", place) }
         switch node {
         case .scalar(let scalar):
             return SettingsNode(.scalar(SettingsScalar(scalar.string, isQuoted: scalar.style.isQuoted)), at: place)

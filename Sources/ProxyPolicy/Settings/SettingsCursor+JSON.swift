@@ -15,7 +15,7 @@ extension SettingsCursor {
 
     private func writeJSON(into text: inout [UInt8], depth: Int, problems: inout SettingsProblems) -> Bool {
         if depth > PolicyLimits.jsonDepth {
-            report("values are nested more than \(PolicyLimits.jsonDepth) deep", to: &problems)
+            report("values are nested more than \(PolicyLimits.jsonDepth) levels deep", to: &problems)
             return false
         }
         switch node.value {

@@ -183,7 +183,7 @@ struct LinearPatternParser {
     }
 
     private func limited(_ steps: [LinearPattern.Step]) throws(SecretScanningError) -> [LinearPattern.Step] {
-        guard steps.count <= LinearPattern.stepLimit else { throw fault("more than \(LinearPattern.stepLimit) steps") }
+        guard steps.count <= LinearPattern.stepLimit else { throw fault("the matcher would need more than \(LinearPattern.stepLimit) steps") }
         return steps
     }
 

@@ -81,7 +81,7 @@ extension AuthorityCommand {
         static let configuration = CommandConfiguration(
             commandName: "uninstall", abstract: "Remove the root certificate from the trust stores that install changed.",
             discussion:
-                "Removes only entries with Larder's name and exactly this certificate. Other entries stay unchanged.")
+                "Removes only entries that have Larder's name and contain exactly the root certificate. Other entries stay unchanged.")
 
         @Flag(help: "Remove only root certificates that a rotation has replaced.")
         var former = false

@@ -144,8 +144,8 @@ struct RequestTally {
     var offlineRemark: String? {
         guard missedCount > 0 else { return nil }
         return
-            "\(missedCount) missed offline. Unless a rule stores them, Larder does not store responses to POST, responses with no-store, and "
-            + "responses without a lifetime or validator: see docs/offline.md"
+            "\(missedCount) missed offline. Unless a rule stores them, Larder does not store responses to POST, responses with no-store, "
+            + "or responses without a lifetime or validator: see docs/offline.md"
     }
 
     /// A message about a tunnel that was refused because of what the client sent in it, for example plaintext gRPC.

@@ -155,7 +155,7 @@ struct RunCommand: ParsableCommand {
             let uninspected = tally.uninspectedCount > 0 ? ", \(tally.uninspectedCount) not intercepted" : ""
             let names = hasDeniedNames ? ", DNS names denied" : ""
             let counts = "\(tally.deniedCount) denied, \(tally.missedCount) missed\(uninspected)\(names)"
-            if !summary { Terminal.talk("larder: \(counts) (--strict); --summary lists them\n") }
+            if !summary { Terminal.talk("larder: \(counts) (--strict); to list these requests, use --summary\n") }
             throw Self.strictCode
         }
         if strict, unseen?.failsStrict == true { throw Self.strictCode }

@@ -19,7 +19,8 @@ struct LockCommand: ParsableCommand {
             commandName: "verify",
             abstract: "Verify a snapshot against a lock file; exits with 5 on a mismatch.",
             discussion: """
-                Each difference is a line: `-` for the lock file, `+` for the snapshot. Locked responses that are not in the snapshot count too.
+                Each difference is a line: `-` for the lock file, `+` for the snapshot. Locked responses that are not in the snapshot \
+                are differences too.
 
                 Exit codes: 0 no difference; 5 a difference, or a damaged snapshot; 1 a file cannot be read.
                 """)
