@@ -30,7 +30,8 @@ package enum SnapshotMaintenance {
         }
     }
 
-    /// Removes recordings that a later generation replaces, and bodies that no recording uses. The root `content` does not change.
+    /// Removes recordings that a later generation replaces, and bodies that no recording uses. The digest `content` of the snapshot
+    /// does not change.
     /// - Returns: the number of recordings removed.
     package static func collect(_ path: String, signing key: SigningKey? = nil) throws(SnapshotError) -> Int {
         let source = try Snapshot(path: path)

@@ -59,7 +59,7 @@ struct CanonicalRule: Sendable {
         return VolatileText.marked(text, uuids: canonicaliser.hasUUIDs, times: canonicaliser.hasTimes)
     }
 
-    /// Whether the rule reads bodies.
+    /// Whether the rule needs the request's body.
     var changesBodies: Bool {
         !formNames.isEmpty || !canonicaliser.ignoredPointers.isEmpty || canonicaliser.hasUUIDs || canonicaliser.hasTimes
             || replacements.contains { $0.place == .body }

@@ -1,7 +1,7 @@
 /// How an exchange failed while it was recorded. Replay reproduces the failure or reports a miss, as configured.
 package struct RecordedFailure: Equatable, Sendable {
     package enum Kind: UInt8, Sendable, CaseIterable {
-        /// The response was truncated: the bytes received so far are kept.
+        /// The response was truncated. The part that arrived is kept.
         case cutShort = 1
         /// No connection was made, or the server was not trusted.
         case refused = 2
@@ -27,7 +27,7 @@ package struct RecordedFailure: Equatable, Sendable {
     }
 
     package let kind: Kind
-    /// The error's code as in the access log, in ASCII.
+    /// The code of the error, as in the access log, in ASCII.
     package let code: String
 
     package init(_ kind: Kind, code: String) {

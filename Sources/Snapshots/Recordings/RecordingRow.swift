@@ -5,7 +5,7 @@
 /// decoded row encodes to the same bytes.
 enum RecordingRow {
     static let version: UInt8 = 1
-    /// The version, primary key, key, secrets, generation and position.
+    /// The version, primary key, key, digest of secrets, generation and position.
     static let headCount = 1 + 16 + 32 + 32 + 4 + 4
     static let keyRange = 17..<49
     static let secretsRange = 49..<81
@@ -24,7 +24,7 @@ enum RecordingRow {
     }
 
     static let redactedMark: UInt8 = 1
-    /// This mark means that a part with early hints follows the marks. Without this mark, the marks are the last part. So if early
-    /// hints are cut off the end of a row, the row is invalid.
+    /// This mark means that a part with early hints follows the part with the marks. Without this mark, the part with the marks is the
+    /// last part of the row. So a row from which the early hints were cut off is invalid.
     static let earlyHintsMark: UInt8 = 2
 }
