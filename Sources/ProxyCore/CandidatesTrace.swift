@@ -3,8 +3,8 @@ import HTTPMessage
 
 /// The candidates that the store had under the key, and how the selected one was evaluated. A trivial type.
 ///
-/// Candidates are checked newest first, and the first match is selected (RFC 9111 §4.1). So its position explains the others: those before
-/// it are for other requests, those after it were not checked.
+/// Candidates are checked newest first, and the first match is selected (RFC 9111 §4.1). So the position of the selected candidate explains
+/// the others: earlier candidates do not match the request, and later candidates were not checked.
 package struct CandidatesTrace: Sendable {
     /// Whether the store was queried, and whether the disk was needed too.
     package private(set) var wasAsked = false

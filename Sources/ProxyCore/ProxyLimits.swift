@@ -15,13 +15,15 @@ package struct ProxyLimits: Equatable, Sendable {
     /// The maximum total size of gathered request bodies, in bytes; beyond it the response is 503. Eight bodies of the maximum length fit,
     /// each read as fast as its client sends it.
     package var gatheredRequestBytes = 64 * 1024 * 1024
-    /// The maximum number of waiting searches for near misses; further ones are omitted, and the response names a command to run instead.
+    /// The maximum number of waiting searches for near misses; for further requests no search is made, and the response names a command
+    /// that makes it.
     package var waitingSearches = 16
     /// The size of each loop's cache of replayed responses, in bytes; responses that are not in it are read again.
     package var replayedBytes = 16 * 1024 * 1024
     /// The maximum number of recorded bytes that wait for the disk; beyond it no origin is read.
     package var recordedWindow = 8 * 1024 * 1024
-    /// The maximum distance between the position of a body in flight and the first byte of a request that joins it, in bytes.
+    /// The maximum distance, in bytes, between the last received byte of a body in flight and the first byte that a request needs, so that
+    /// the request joins the fetch.
     package var joinedDistance: UInt64 = 1 << 20
     /// The maximum number of background validations; beyond it a stale response is served without validation.
     package var backgroundValidations = 32

@@ -7,7 +7,7 @@ package struct RangeCompletion: Sendable {
     package let partial: PartialResponse
     /// The bytes for the client.
     package let wanted: Range<UInt64>
-    /// The bytes to request from the origin.
+    /// The range to request from the origin.
     package let missing: Range<UInt64>
 
     /// The fields of the request for the missing part.

@@ -37,7 +37,7 @@ package final class TrustRefusal: Sendable {
         }
     }
 
-    /// The first of several texts, and the number of others.
+    /// The first few of several texts, and the number of the remaining texts.
     package struct Excerpt: Sendable {
         package let texts: [String]
         package let more: Int
@@ -47,7 +47,7 @@ package final class TrustRefusal: Sendable {
             more = all.count - texts.count
         }
 
-        /// `a, b and 3 more`, with `separator` between texts; empty if there are none.
+        /// The texts in a form such as `a, b and 3 more`, with `separator` between them; empty if there are no texts.
         package func joined(_ separator: String = ", ") -> String {
             texts.joined(separator: separator) + (more > 0 ? " and \(more) more" : "")
         }
