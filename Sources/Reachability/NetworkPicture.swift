@@ -58,8 +58,8 @@ struct DefaultRoute: Equatable {
 
 /// The links, addresses and default routes of the machine at one moment.
 struct NetworkPicture: Equatable {
-    /// How many entries of each kind are kept; further ones are ignored. A machine usually has a few; one with thousands of containers has
-    /// some thousands.
+    /// How many entries of each kind are kept; further ones are ignored. A machine usually has a few entries; a machine with thousands of
+    /// containers has some thousands.
     static let linkLimit = 16_384
     static let routeLimit = 1024
 

@@ -1,6 +1,6 @@
 import EventLoop
 
-/// The last reported status, and the listeners for the next ones.
+/// The last reported status, and the listeners that receive the next statuses.
 ///
 /// Only the monitor's thread reports statuses, so their order is defined. Any thread may read the status and listen.
 final class StatusBoard: Sendable {

@@ -19,7 +19,7 @@ public struct JSONParseOptions: Hashable, Sendable {
     public var depthLimit: Int
     /// The maximum length of the text, in bytes. A value takes up to 20 times the memory of its text, for example `[0,0,0…`.
     public var lengthLimit: Int
-    /// Maximum number of values, nested ones included. The default is no limit other than the length.
+    /// Maximum number of values, nested ones included. By default, only the length of the text limits this number.
     public var valueLimit: Int
     /// Whether a repeated name in an object is an error. Names are compared by bytes after their escapes are decoded.
     public var refusesRepeatedNames: Bool

@@ -85,7 +85,7 @@ public struct PropertyListLimits: Hashable, Sendable {
 public struct PropertyListFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of fault.
     public enum Reason: String, Hashable, Sendable {
-        /// The bytes have neither of the two forms, or are invalid in their form.
+        /// The bytes are neither an XML nor a binary property list, or are invalid in their form.
         case malformed
         case tooDeep = "too_deep"
         case tooLarge = "too_large"

@@ -12,8 +12,8 @@ public struct JSONValueSerializer: ResponseSerializer {
     public var validation: ResponseValidation
     /// Options for parsing the text.
     public var options: JSONParseOptions
-    /// Bytes that some servers send before their JSON, so that it cannot run as a script, such as `)]}',`. Content without them
-    /// is accepted too.
+    /// Bytes such as `)]}',` that some servers send before their JSON, so that the JSON cannot run as a script. Content without
+    /// them is accepted too.
     public var skippedPrefix: [UInt8]
 
     /// A serializer with these options.

@@ -63,7 +63,8 @@ extension CachedCall {
             if let failure = answer.failure { throw failure }
             guard let (arrived, keeping) = answer.received else { return .success(nil) }
             guard case .deliver(let decision) = step else {
-                // The stored response is still valid, or the origin sent an error and may ask to wait.
+                // No new response is stored: the stored response is still valid, or the origin sent an error. An error may
+                // have a Retry-After.
                 let status = arrived.head.status
                 let isError = status.code >= 500 || Reuse.isError(status)
                 let now = Timestamp.now

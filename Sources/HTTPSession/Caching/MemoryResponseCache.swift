@@ -61,7 +61,7 @@ public final class MemoryResponseCache: ResponseCaching {
         store(new, since: moment)
     }
 
-    /// Removes the responses stored for the same requests.
+    /// Removes the responses that are stored for the same requests as this response.
     public func remove(_ response: CachedResponse) {
         cache.update(response.key) { former in
             Self.entry(of: (former ?? []).filter { !$0.replaces(response) }, limit: variantLimit)

@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// How a session handles 301, 302, 303, 307 and 308 (RFC 9110 §15.4) with a Location.
+/// How a session handles responses that have a Location field and the status 301, 302, 303, 307 or 308 (RFC 9110 §15.4).
 public struct RedirectPolicy: Sendable {
     /// How a redirect is handled.
     public enum Decision: Sendable {

@@ -17,8 +17,8 @@ final class ResponseChannel: Sendable {
         let metrics: ExchangeMetrics
         /// The server's certificate chain, if the connection was opened for this exchange.
         let chain: [Certificate]
-        /// The certificate chain in the form in which a cache stores it, also on a reused connection; `nil` without TLS, and if the
-        /// chain is not recorded.
+        /// The server's certificate chain in the form in which a cache stores it; also set for a reused connection. `nil` without
+        /// TLS, and if the chain is not recorded.
         let recordedChain: RecordedChain?
         /// When the head arrived.
         let time: Timestamp
@@ -296,7 +296,7 @@ final class ResponseChannel: Sendable {
             }
             if isThere { continuation.resume() }
         }
-        return state.withLock { $0.end! }  // The waiter is resumed only after the end is set, so it is not `nil`.
+        return state.withLock { $0.end! }  // The end is not `nil`: the waiter is resumed only after the end is set.
     }
 
     /// The head, if it has arrived.

@@ -8,8 +8,8 @@ public struct SessionProxy: Sendable {
     public let port: UInt16
     /// The session's credential for the proxy. For tunnels, a password is sent by Digest if the proxy offers that, else by Basic.
     public let credential: HTTPCredential?
-    /// Whether https requests are also sent to the proxy in plain text. Such a proxy itself speaks TLS with the origins, and verifies
-    /// them.
+    /// Whether https requests are also sent to the proxy in plain text. The proxy must then speak TLS with the origins itself, and
+    /// verify them.
     let asksSecurely: Bool
 
     /// A proxy that is contacted in plain HTTP.

@@ -204,7 +204,8 @@ final class TransferTask: Sendable {
 }
 
 extension SessionError {
-    /// Runs caller code; its errors become errors with this code.
+    /// Runs a function of the caller. An error that it throws becomes a `SessionError` with this code; cancellation and a
+    /// `SessionError` keep their own codes.
     static func fromCaller<Value>(_ code: Code, _ body: () async throws -> Value) async throws(SessionError) -> Value {
         do { return try await body() } catch let error as SessionError { throw error } catch {
             if error is CancellationError { throw SessionError(.cancelled) }

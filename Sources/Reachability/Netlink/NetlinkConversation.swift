@@ -15,7 +15,8 @@ struct NetlinkConversation {
         case send(NetlinkRequest.Subject, sequence: UInt32)
         /// Call `begin` this many milliseconds after the last call of `begin`; at once if that time has passed.
         case beginAgain(milliseconds: Int)
-        /// There is a new picture. If it is spoilt, call `begin` this many milliseconds after the last call of `begin`; `nil` if it is not.
+        /// There is a new picture. If the picture is spoilt, call `begin` this many milliseconds after the last call of
+        /// `begin`. The value is `nil` if the picture is not spoilt.
         case tell(milliseconds: Int?)
     }
 

@@ -28,10 +28,10 @@ package struct StoreListing: Sendable {
     }
 }
 
-/// Some entries, and where to continue.
+/// One page of a listing: some entries, and where the next page begins.
 package struct StorePage: Sendable {
     package var entries: [StoredEntry] = []
-    /// `nil` at the end.
+    /// Where the next page begins; `nil` at the end of the listing.
     package var next: StoreListing?
 
     /// The maximum number of rows read for a page, matching or not.

@@ -27,7 +27,7 @@ package struct URLPattern: Equatable, Sendable {
             let slash = glob[(scheme + 3)...].firstIndex(of: ASCII.slash)
         else { return nil }
         let authority = glob[(scheme + 3)..<slash]
-        // Only a colon after the last bracket belongs to a port; those before it belong to an address.
+        // Only a colon after the last bracket belongs to a port; colons before the bracket belong to an address.
         let rest = authority.lastIndex(of: UInt8(ascii: "]")).map { authority[$0...] } ?? authority
         if rest.contains(ASCII.colon) { return glob }
         var key = Array(glob[..<slash])

@@ -6,11 +6,11 @@ struct ExtentRow {
     /// The maximum number of extents of one response.
     static let limit = 256
 
-    /// The id of the extent, and the body id of its chunks.
+    /// The id of the extent, which is also the body id of its chunks.
     var id: Int64
-    /// The row of its response; negative if the extent is to be deleted.
+    /// The row of the extent's response; negative if the extent is to be deleted.
     var response: StoredRowID
-    /// Where in the representation its first chunk begins, and the number of bytes in its chunks; 0 while they are arriving.
+    /// Where in the representation the extent's first chunk begins, and the number of bytes in its chunks; 0 while the bytes are arriving.
     var base: UInt64
     var length: UInt64
     /// The range of the representation for which this extent is used. Its other bytes are also in other extents.

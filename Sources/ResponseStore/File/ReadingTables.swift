@@ -127,7 +127,7 @@ final class ReadingTables {
         return try ExtentSet(extentsOfRow)
     }
 
-    /// The bytes of a body in extents that can be read at once from an offset on, verified.
+    /// Reads a body that is in extents: returns the verified bytes from the offset to the end of their chunk or extent.
     func piece(ofExtents body: BodyReference, at offset: UInt64) throws(StoreError) -> Piece {
         // The id comes from the file and may have any value.
         guard body.id > .min else { return .damaged }

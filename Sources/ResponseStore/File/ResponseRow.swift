@@ -157,12 +157,12 @@ struct ResponseRow {
     private static let headPrefix = 12
 }
 
-/// Bodies are stored in chunks.
+/// Limits of the chunks in which long bodies are stored.
 enum Chunk {
     static let length = 128 << 10
-    /// The number of chunks written in one transaction: 2 MiB.
+    /// The number of chunks written in one transaction; together 2 MiB.
     static let run = 16
-    /// The maximum number of chunks of a body: 128 GiB.
+    /// The maximum number of chunks of a body; together 128 GiB.
     static let limit = 1 << 20
     static let bodyLimit = Int64(limit) * Int64(length)
 

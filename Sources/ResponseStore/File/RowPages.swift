@@ -12,7 +12,7 @@ final class RowPages {
         /// `nil` if the row is corrupt.
         let entry: StoredEntry?
         let lastAccess: Int64
-        /// The stored bytes of the body: less than all for a partial response.
+        /// How many bytes of the body are stored; for a partial response, fewer than the body has.
         let storedLength: UInt64
     }
 

@@ -5,13 +5,13 @@ import SQLiteDatabase
 /// One SQLite file and its role. Each thread opens its own connection; none is shared.
 package struct StoreFile: Sendable {
     package enum Role: Sendable {
-        /// Read and written; emptied or moved aside if it cannot be used.
+        /// A cache's file: read and written, and emptied or moved aside if it cannot be used.
         case cache
         /// A cache's file for manual work: read and written, but never created, emptied or moved aside. A failed write is an error.
         case kept
-        /// Appended to, never evicted, never emptied.
+        /// A file of recordings: responses are added, and nothing is evicted or emptied.
         case recording
-        /// Only read.
+        /// A file that is only read.
         case snapshot
     }
 

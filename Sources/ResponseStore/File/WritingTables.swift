@@ -1,7 +1,7 @@
 import HTTPCaching
 import SQLiteDatabase
 
-/// The writer's statements. A failed one throws; the caller must then end the transaction.
+/// The writer's statements. A failed statement throws an error; the caller must then end the transaction.
 final class WritingTables {
     /// The data needed to delete a row.
     struct RowSummary {
@@ -14,7 +14,7 @@ final class WritingTables {
         var bodyID: Int64
         var bodyLength: Int64
 
-        /// Whether this row has the key hash, variant and generation of the other row. Together these must be unique.
+        /// Whether this row has the key hash, variant and generation of the other row. No two rows may have the same three values.
         func isInPlace(of row: ResponseRow) -> Bool {
             keyHash == row.keyHash && variant == row.variant && generation == row.generation
         }
@@ -147,7 +147,7 @@ final class WritingTables {
         uncount(old)
     }
 
-    /// Notes that the totals may be wrong: they are computed from the rows before they are written.
+    /// Notes that the totals may be wrong. They are then computed from the rows before they are next written.
     func doubtTotals() { mustCount = true }
 
     /// Writes the totals if they have changed. Impossible totals are first computed again from the rows.
@@ -172,7 +172,7 @@ final class WritingTables {
     }
 
     private func countRows() throws(StoreError) -> Totals {
-        // Sizes have no checksum, and wrong ones could make the sum overflow.
+        // Sizes have no checksum, and wrong sizes could make the sum overflow.
         try connection.execute("UPDATE response SET size=0 WHERE size<0 OR size>\(WritingTables.sizeLimit)")
         return try Totals(counting: connection)
     }

@@ -287,7 +287,8 @@ final class MemoryTier: Sendable {
 
     func shard(_ hash: KeyHash) -> Int { Int(truncatingIfNeeded: hash.low) & (MemoryTier.shardCount - 1) }
 
-    /// The response after the purges and invalidations since the epoch: a purge may make it stale. `nil` if one of them removes it.
+    /// Applies the purges and invalidations since the epoch to a response. Returns the response, which a purge may have made
+    /// stale, or `nil` if it is removed.
     func left(
         of response: StoredResponse, _ hash: KeyHash, since: StoreEpoch, in shard: borrowing MemoryShard
     ) -> StoredResponse? {

@@ -111,7 +111,7 @@ final class ReaderPool<Job: Sendable>: Sendable {
 
     // MARK: The writer
 
-    /// Makes every reader close the file, and waits for it.
+    /// Makes every reader close the file, and waits until all have closed it.
     func suspend() {
         monitor.withLock { $0.isSuspended = true }
         monitor.wake()

@@ -2,7 +2,7 @@ import HTTPCaching
 
 /// One reading thread: its connection, and the jobs that it takes from the pool. Confined to that thread.
 ///
-/// Each job is at most one short read transaction: an open one keeps the write-ahead log from being reset.
+/// Each job is at most one short read transaction, because an open transaction keeps the write-ahead log from being reset.
 final class StoreReader {
     private let core: StoreCore
     private var tables: ReadingTables?

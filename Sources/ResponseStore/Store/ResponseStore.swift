@@ -107,7 +107,7 @@ package final class ResponseStore: Sendable {
         if !core.readers.add(.body(BodyReadJob(body: body, offset: offset, answer: answer))) { answer(.failed) }
     }
 
-    /// Keeps a body readable until the hold is released. Take it before the first read.
+    /// Keeps a body readable until the returned hold is released. Call this before the first read of the body.
     package func hold(_ body: BodyReference) -> BodyHold { BodyHold(body, in: core.holds) }
 
     /// Whether there are partial responses.
@@ -123,7 +123,7 @@ package final class ResponseStore: Sendable {
     /// Whether a body is being stored.
     package var hasPending: Bool { core.pendingResponses.count > 0 }
 
-    /// The bodies being stored for a key that will soon be available in the store. Does not block on the disk.
+    /// The bodies that are being stored for a key and will soon be available in the store. Does not block on the disk.
     package func pendingResponses(of key: [UInt8]) -> [PendingResponse] {
         core.pendingResponses.all(of: core.memory.hasher.hash(key.span)).filter { $0.plan.response.key == key && $0.isStoring }
     }
@@ -182,7 +182,7 @@ package final class ResponseStore: Sendable {
             since: plan.since ?? moment(of: plan.response.key))
         if plan.part != nil { for other in pendingResponses(of: plan.response.key) { other.noteOverlap(by: plan) } }
         core.pendingResponses.add(pending)
-        // From here on, a purge or invalidation finds the response among the pending ones.
+        // From here on, a purge or invalidation finds this response among the pending responses.
         let isPurged = core.purges.left(of: plan.response, since: pending.since.purge) !== plan.response
         if isPurged || core.memory.wasInvalidated(hash, since: pending.since) { pending.stopKeeping() }
         core.counters.pendingResponses.wrappingAdd(1, ordering: .relaxed)

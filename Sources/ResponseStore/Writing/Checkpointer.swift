@@ -60,7 +60,7 @@ final class Checkpointer: Sendable {
             guard contents.isRequested else { return nil }
             contents.isRequested = false
             contents.isRunning = true
-            // Stays `true` until this thread calls this method again, because it may open the file at any time.
+            // Stays `true` until this thread calls this method again, because until then the thread may open the file at any time.
             contents.hasFileOpen = true
             return .checkpoint
         } ?? .look
@@ -95,7 +95,7 @@ final class Checkpointer: Sendable {
         let _: Bool? = monitor.wait(atMost: milliseconds) { $0.finished >= target ? true : nil }
     }
 
-    /// Makes the thread close the file, and waits for it.
+    /// Makes the thread close the file, and waits until it is closed.
     func suspend() {
         monitor.withLock { $0.isSuspended = true }
         monitor.wake()

@@ -25,7 +25,7 @@ final class StoreWriter {
     var postponed: [PendingResponse] = []
     /// Rows of partial responses that the previous process left. Memory has noted the keys of these rows.
     var notedPartials: Set<StoredRowID> = []
-    /// Rows left unfinished by the previous process have ids below this one.
+    /// Rows that the previous process left unfinished have ids below this id.
     let firstRow: StoredRowID
     var hasTidiedUp = false
     var tidiedUpTo: StoredRowID = 0
@@ -219,8 +219,8 @@ final class StoreWriter {
             switch change {
             case .kept(let partial, let hash):
                 core.partials.keep(partial)
-                // A change that waits for the key may invalidate this partial response, so it is removed. A change queued
-                // later removes it itself.
+                // A change that waits for the key may invalidate this partial response, so it is removed. A change that is
+                // queued later removes the partial response itself.
                 if core.memory.isWaiting(hash) { core.partials.remove(row: partial.response.row) }
             case .gone(let row): core.partials.remove(row: row)
             }

@@ -10,8 +10,8 @@ final class WriterQueue: Sendable {
     private struct Contents {
         var operations: [WriterOperation] = []
         var byteCount = 0
-        /// The cost of the queued operations for the writer, in bytes, and the cost of the operations that it has taken and not yet
-        /// written.
+        /// The cost of the queued operations for the writer, in bytes, and the cost of the operations that the writer has taken and
+        /// not yet written.
         var work = 0
         var workTaken = 0
         /// When the first of the queued operations was added.
