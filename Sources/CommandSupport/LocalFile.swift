@@ -76,9 +76,9 @@ package enum LocalFile {
         do {
             data = try handle.read(upToCount: limit + 1) ?? Data()
         } catch {
-            throw Unreadable(reason: "cannot be read")
+            throw Unreadable(reason: "the read failed")
         }
-        if data.count > limit { throw Unreadable(reason: "longer than \(SettingsQuantity.text(ofBytes: UInt64(limit)))") }
+        if data.count > limit { throw Unreadable(reason: "the file is longer than \(SettingsQuantity.text(ofBytes: UInt64(limit)))") }
         return Array(data)
     }
 
@@ -101,7 +101,7 @@ package enum LocalFile {
             return names.filter { name in !name.hasPrefix(".") && endings.contains { name.hasSuffix($0) } }.sorted()
         } catch {
             let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? POSIXError
-            throw Unreadable(reason: cause.map { String(cString: strerror($0.code.rawValue)) } ?? "cannot be read")
+            throw Unreadable(reason: cause.map { String(cString: strerror($0.code.rawValue)) } ?? "the read failed")
         }
     }
 }

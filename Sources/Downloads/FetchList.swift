@@ -46,7 +46,7 @@ package enum FetchList {
                     item.place?.line = number
                     items.append(item)
                 }
-                if items.count > itemLimit { throw FetchFailure(.usage, "bad_list", "more than \(itemLimit) URLs") }
+                if items.count > itemLimit { throw FetchFailure(.usage, "bad_list", "the list has more than \(itemLimit) URLs") }
             } catch {
                 throw FetchFailure(.usage, error.code, "\(shown):\(number): \(error.sentence)")
             }

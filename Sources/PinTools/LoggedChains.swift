@@ -40,10 +40,10 @@ package struct LoggedChains {
     /// - Throws: if there is nothing to pin, or the backup is in use.
     package func learned() throws(PinLearning.Refusal) -> LearnedPins {
         let pinned = keys(choice)
-        if pinned.isEmpty { throw PinLearning.Refusal(reason: "has no \(choice.rawValue) in its chains") }
+        if pinned.isEmpty { throw PinLearning.Refusal(reason: "the server has no \(choice.rawValue) in its chains") }
         if pinned.contains(where: { backup.contains("\($0)") }) {
             throw PinLearning.Refusal(
-                reason: "already uses the backup key; a backup must be a key that the server does not use yet")
+                reason: "the server already uses the backup key; a backup must be a key that the server does not use yet")
         }
         let settings = PinProposal.settings(
             for: server, words: words, live: pinned.map { "\($0)" }, backup: backup,

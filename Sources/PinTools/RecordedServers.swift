@@ -69,7 +69,7 @@ extension PinLearning {
             learned.append((server, Result { () throws(Refusal) in try proposal(server, judgement(of: one)) }))
         }
         for server in wanted where !learned.contains(where: { $0.0 == server }) {
-            learned.append((server, .failure(Refusal(reason: "has no recorded certificates in the store"))))
+            learned.append((server, .failure(Refusal(reason: "the store contains no certificates of this server"))))
         }
         return learned
     }

@@ -182,7 +182,7 @@ struct ProjectTests {
             "has no settings: it contains no policy.yaml",
             "/link is a symbolic link, and the file that it points to may change",
             "/pipe is not a regular file",
-            "the project has more than 1000 files", "/long: longer than", "is nested more than 8 levels deep",
+            "the project has more than 1000 files", "/long: the file is longer than", "is nested more than 8 levels deep",
             "policy.yaml is ignored: the path is a symbolic link", "longer than 1MiB", "no .larder folder in",
         ] { #expect(outcome.talk.contains(reason), "\(reason): \(outcome.talk)") }
     }

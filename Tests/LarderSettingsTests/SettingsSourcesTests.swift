@@ -136,8 +136,8 @@ struct SettingsSourcesTests {
         "An error about a flag or a variable names it",
         arguments: [
             (["loops"], [:], "--set loops: expected name=value"),
-            (["loops="], [:], "--set loops: loops: has no value"),
-            ([], ["LARDER_LOOPS": ""], "LARDER_LOOPS: loops: has no value"),
+            (["loops="], [:], "--set loops: loops: the setting has no value"),
+            ([], ["LARDER_LOOPS": ""], "LARDER_LOOPS: loops: the setting has no value"),
             (
                 ["store.path=:memory:"], [:],
                 "--set store.path: store.path: YAML reads a value that ends with `:` as a mapping: put it in quotes, as in '\":memory:\"'"

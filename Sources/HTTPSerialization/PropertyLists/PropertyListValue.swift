@@ -121,7 +121,7 @@ extension PropertyListValue {
 
     /// Parses either form; the first bytes determine which.
     public init(parsing octets: [UInt8], limits: PropertyListLimits = PropertyListLimits()) throws(PropertyListFault) {
-        if octets.count > limits.length { throw PropertyListFault(.tooLarge, "longer than \(limits.length) bytes") }
+        if octets.count > limits.length { throw PropertyListFault(.tooLarge, "the property list is longer than \(limits.length) bytes") }
         if octets.starts(with: Array("bplist".utf8)) {
             self = try BinaryPropertyListReader.read(octets, limits: limits)
         } else {

@@ -187,7 +187,7 @@ final class TransferTask: Sendable {
             status: Int(arrived.head.status.code), fields: HTTPFields(arrived.head.fields), from: request.uri, to: next.uri,
             hop: hop,
             request: next.described)
-        if hop >= policy.limit { throw SessionError(.tooManyRedirects, "more than \(policy.limit) redirects") }
+        if hop >= policy.limit { throw SessionError(.tooManyRedirects, "the server sent more than \(policy.limit) redirects") }
         let decision = await policy.decide(redirect)
         if transfer.isCancelled { throw SessionError(.cancelled) }
         switch decision {

@@ -43,7 +43,7 @@ final class RunningServer: Sendable {
     private let admin = Guarded<[AdminServer]>([])
     /// The address that serves metrics; `nil` without `metrics.listen`.
     let metricsAddress: ListenAddress?
-    /// The addresses besides those of the proxy.
+    /// The addresses of listeners that do not belong to the proxy, such as `metrics.listen`.
     private let otherListeners: [PeerAddress]
     let startedAt = Timestamp.now
     /// The latest attempt to read the settings.
@@ -210,7 +210,7 @@ final class RunningServer: Sendable {
         for server in admin.withLock({ $0 }) { server.stop() }
         freedMemory?.close()
         server.stop()
-        // Waits until a change of settings in progress is complete.
+        // If a change of the settings is in progress, waits until it is complete.
         reloading.sync {}
         store.shutdown()
         finishRecording()
@@ -219,7 +219,8 @@ final class RunningServer: Sendable {
 
     /// Reads the settings again; if they are invalid, the active ones stay.
     /// - Parameters:
-    ///   - allowsEmpty: whether to accept an empty file, and the loss of all rules, passwords or pins; the server may always accept it.
+    ///   - allowsEmpty: whether to accept an empty file, and the loss of all rules, passwords or pins; a server that was started with
+    ///     that permission accepts it anyway.
     ///   - ended: called with the outcome, on another thread.
     func reload(allowingEmpty allowsEmpty: Bool = false, _ ended: @escaping @Sendable (ControlRoutes.Reload) -> Void) {
         inTurn(
@@ -351,7 +352,7 @@ final class RunningServer: Sendable {
                 logger.error("cannot open the store: \(error)\(remedy)")
                 throw ExitCode.failure
             }
-            if let backing = try? open(plan.storePath, .readOnlyBackingStore) {  // if this fails, the store is in memory alone
+            if let backing = try? open(plan.storePath, .readOnlyBackingStore) {  // if this fails, responses are stored in memory alone
                 return (backing, "the store is opened read-only, and new responses are kept in memory only: \(error)")
             }
             if let alone = try? open(":memory:", .owned) { return (alone, "new responses are kept in memory only: \(error)") }
@@ -360,7 +361,8 @@ final class RunningServer: Sendable {
         }
     }
 
-    /// Separate from `bind`, which reports a port in use before the store is opened.
+    /// Listens on the sockets, which are already bound: `bind` is called before the store is opened, so that a port in use is reported
+    /// first.
     private static func listen(_ sockets: [ListeningSocket], _ logger: Logger) throws(ExitCode) {
         for socket in sockets {
             do throws(SystemError) {

@@ -107,7 +107,7 @@ package struct ProjectSettings: Sendable {
     }
 
     private func layer(_ bytes: [UInt8], _ use: SettingsLayer.Use) throws(SettingsProblems) -> SettingsLayer {
-        guard let text = String(validating: bytes, as: UTF8.self) else { throw Self.problem("is not UTF-8") }
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw Self.problem("the file is not UTF-8") }
         var layer = SettingsLayer(name: folder.policy, root: try YAMLReader.read(text), folder: folder.path)
         layer.use = use
         return layer

@@ -20,7 +20,7 @@ package enum SettingsConsistency {
             report("replay.layers", "`cache` must be the last entry: it matches every stored response")
         }
         if settings.recordings.files.count > LarderSettings.Recordings.fileLimit {
-            report("replay.layers", "more than \(LarderSettings.Recordings.fileLimit) files")
+            report("replay.layers", "the list has more than \(LarderSettings.Recordings.fileLimit) files")
         }
         if let problem = modeProblem(in: settings) { report("mode", problem) }
         // T01: leaving out a setting must never make an open proxy.

@@ -16,7 +16,7 @@ enum SettingsFile {
         } catch {
             throw problem(error.reason)
         }
-        guard let text = String(validating: bytes, as: UTF8.self) else { throw problem("is not UTF-8") }
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw problem("the file is not UTF-8") }
         return try YAMLReader.read(text, file: number)
     }
 }

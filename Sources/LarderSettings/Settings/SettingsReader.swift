@@ -121,7 +121,8 @@ package enum SettingsReader {
         guard let origin = origins["rules"], origin.layer == layer.name else { return }
         let rules = settings.rules.compiled.rules + former.rules.compiled.rules
         guard rules.count <= PolicyLimits.rules else {
-            problems.add("more than \(PolicyLimits.rules) rules, including your own", path: "rules", at: origin.place)
+            problems.add(
+                "your rules and the rules of the project are more than \(PolicyLimits.rules) in total", path: "rules", at: origin.place)
             return
         }
         func items(_ node: SettingsNode?) -> [SettingsNode] { if case .sequence(let nodes)? = node?.value { nodes } else { [] } }

@@ -162,7 +162,7 @@ package struct SettingsSources: Sendable {
         Result { () throws(SettingsProblems) in
             var problems = SettingsProblems()
             guard !text.allSatisfy(\.isWhitespace) else {
-                problems.add("has no value", path: setting, at: .none)
+                problems.add("the setting has no value", path: setting, at: .none)
                 throw problems
             }
             do throws(SettingsProblems) {

@@ -16,7 +16,7 @@ package enum YAMLReader {
     /// - Returns: an empty mapping for an empty document.
     package static func read(_ text: String, file: Int = 0) throws(SettingsProblems) -> SettingsNode {
         guard text.utf8.count <= lengthLimit else {
-            throw single("longer than \(SettingsQuantity.text(ofBytes: UInt64(lengthLimit)))", .none)
+            throw single("the file is longer than \(SettingsQuantity.text(ofBytes: UInt64(lengthLimit)))", .none)
         }
         if let excess = firstAlias(in: text, after: aliasLimit) {
             throw single("more than \(aliasLimit) aliases (`*name`); put quotes around a value that is not an alias", excess)
@@ -38,8 +38,8 @@ package enum YAMLReader {
     ) throws(SettingsProblems) -> SettingsNode {
         let place = place(of: node.mark, in: file)
         budget -= 1
-        guard budget > 0 else { throw single("more than \(nodeLimit) values", place) }
-        guard depth < depthLimit else { throw single("nested more than \(depthLimit) levels deep", place) }
+        guard budget > 0 else { throw single("the file contains more than \(nodeLimit) values", place) }
+        guard depth < depthLimit else { throw single("values are nested more than \(depthLimit) levels deep", place) }
         switch node {
         case .scalar(let scalar):
             return SettingsNode(.scalar(SettingsScalar(scalar.string, isQuoted: scalar.style.isQuoted)), at: place)

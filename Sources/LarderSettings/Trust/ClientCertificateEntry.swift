@@ -111,10 +111,10 @@ struct ClientCertificateEntry: Sendable {
             case .pkcs12(let archive): (archive.cursor, archive.cursor)
             }
         return switch fault {
-        case .unreadableCertificate: (first, "contains no certificate, or a certificate that cannot be read")
-        case .unreadableKey: (keyed, "contains no private key, or a key that cannot be read")
-        case .unreadableArchive: (first, "is not PKCS #12, or has an unsupported encryption")
-        case .passphraseMissing: (keyed, "is encrypted: `passphrase` is missing")
+        case .unreadableCertificate: (first, "the file contains no certificate, or a certificate that cannot be read")
+        case .unreadableKey: (keyed, "the file contains no private key, or a key that cannot be read")
+        case .unreadableArchive: (first, "the file is not PKCS #12, or its encryption is not supported")
+        case .passphraseMissing: (keyed, "the key is encrypted, but `passphrase` is missing")
         case .passphraseWrong: (passphrase?.cursor ?? keyed, "this passphrase is wrong")
         case .keyOfAnother: (keyed, "this key does not belong to the certificate")
         }

@@ -23,7 +23,7 @@ extension PinTerms {
 
     private func sources(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> [Source] {
         if case .sequence(let nodes) = cursor.node.value, nodes.isEmpty {
-            cursor.report("contains no pin", to: &problems)
+            cursor.report("the list contains no pin", to: &problems)
             return []
         }
         return cursor.oneOrMore(problems: &problems).compactMap { source($0, problems: &problems) }

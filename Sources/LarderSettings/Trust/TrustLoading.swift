@@ -182,7 +182,7 @@ struct TrustLoading {
                 )
             }
             guard names.count <= TrustFiles.includedLimit else {
-                throw LocalFile.Unreadable(reason: "more than \(TrustFiles.includedLimit) files")
+                throw LocalFile.Unreadable(reason: "the folder contains more than \(TrustFiles.includedLimit) files")
             }
             for name in names { addFile("\(folder)/\(name)", folder: folder) }
         } catch {
@@ -196,7 +196,7 @@ struct TrustLoading {
         do throws(SettingsProblems) {
             let root = try SettingsFile.node(at: path)
             let hosts = TrustEntry.reading(SettingsCursor(root), problems: &problems) ?? []
-            if hosts.isEmpty, problems.isEmpty { problems.add("contains no host", path: "", at: root.place) }
+            if hosts.isEmpty, problems.isEmpty { problems.add("the file contains no host", path: "", at: root.place) }
             if problems.isEmpty {
                 add(hosts, from: SettingsReader.Origin(layer: path, folder: folder, place: root.place), isIncluded: true)
             }

@@ -51,7 +51,7 @@ struct TrustMaterial {
     /// The policy's key that is at fault, and the message.
     private static func told(_ fault: TrustPolicyFault) -> (key: String, sentence: String) {
         switch fault {
-        case .emptyPins: ("pins", "contains no pin")
+        case .emptyPins: ("pins", "the list contains no pin")
         case .pinWithoutCertificate:
             ("pins", "these pins must be certificate files: the digest of a key cannot be a trust anchor")
         case .anchorsWithoutPins: ("anchors", "the policy has no `pins` to use as trust anchors")
@@ -66,8 +66,8 @@ struct TrustMaterial {
                 "`allow_untrusted_root` needs `pins` that are always enforced, or any server could claim to be the host: remove `mode: report_only`, "
                     + "`enforce_from` and `on_expiry: report_only`"
             )
-        case .emptyAnchors, .unreadableAnchors: ("anchors", "contains a certificate that cannot be read")
-        case .unreadableRevocationList: ("crl_files", "contains a revocation list that cannot be read")
+        case .emptyAnchors, .unreadableAnchors: ("anchors", "the file contains a certificate that cannot be read")
+        case .unreadableRevocationList: ("crl_files", "the file contains a revocation list that cannot be read")
         case .revocationWithoutLists: ("crl", "no `crl_files` are set")
         case .keySizeBelowFloor: ("minimum_key_sizes", "keys of this size are not secure")
         case .malformedHost, .repeatedHost: preconditionFailure("a policy knows no hosts")
@@ -106,7 +106,7 @@ struct TrustMaterial {
             bundles[path] = anchors
             return anchors
         } catch {
-            file.cursor.report("contains no PEM certificate, or a certificate that cannot be read", to: &problems)
+            file.cursor.report("the file contains no PEM certificate, or a certificate that cannot be read", to: &problems)
             return nil
         }
     }
@@ -123,7 +123,7 @@ struct TrustMaterial {
                 _ = try RevocationLists([bytes])
                 contents.append(bytes)
             } catch {
-                file.cursor.report("contains no revocation list in DER or PEM, or a list that cannot be read", to: &problems)
+                file.cursor.report("the file contains no revocation list in DER or PEM, or a list that cannot be read", to: &problems)
             }
         }
         // This cannot fail: each list was parsed just above.
@@ -178,8 +178,8 @@ struct TrustMaterial {
         } catch {
             file.cursor.report(
                 error == .nothingToPin
-                    ? "contains neither a certificate nor a public key"
-                    : "contains a certificate or public key that cannot be read",
+                    ? "the file contains neither a certificate nor a public key"
+                    : "the file contains a certificate or public key that cannot be read",
                 to: &problems)
         }
         return []

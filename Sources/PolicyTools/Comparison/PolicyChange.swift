@@ -46,10 +46,10 @@ package struct PolicyChange: Equatable, Sendable {
         package var text: String {
             let ending = allowsAnyProtocol && rule != nil ? ", for any protocol" : ""
             switch word {
-            case .allow: return (rule.map { "rule `\($0)` allows it" } ?? "no rule denies it") + ending
+            case .allow: return (rule.map { "rule `\($0)` allows the request" } ?? "no rule denies the request") + ending
             case .intercept: return "allowed only if Larder intercepts the host"
-            case .deniedByRule: return "rule `\(rule ?? "")` denies it"
-            case .egressDenied: return "no rule allows it"
+            case .deniedByRule: return "rule `\(rule ?? "")` denies the request"
+            case .egressDenied: return "no rule allows the request"
             case .ambiguousPath: return "the path is ambiguous, and the rules do not allow every interpretation"
             }
         }
@@ -59,7 +59,7 @@ package struct PolicyChange: Equatable, Sendable {
         }
     }
 
-    /// One line, for example: opens GET https://example.com/ (before: no rule allows it; now: rule `x` allows it).
+    /// One line, for example: opens GET https://example.com/ (before: no rule allows the request; now: rule `x` allows the request).
     package var text: String {
         let verb = doubt == nil ? kind.rawValue : kind == .opens ? "may open" : "may close"
         let cause =

@@ -58,7 +58,7 @@ extension PolicyTest {
     package static func parse(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> [PolicyTest]? {
         guard let items = cursor.list(problems: &problems) else { return nil }
         guard items.count <= PolicyToolLimits.tests else {
-            cursor.report("at most \(PolicyToolLimits.tests) tests", to: &problems)
+            cursor.report("a settings file can have at most \(PolicyToolLimits.tests) tests", to: &problems)
             return nil
         }
         let tests = items.compactMap { PolicyTest(parsing: $0, problems: &problems) }
@@ -81,7 +81,7 @@ extension PolicyTest {
         let client = Self.client(mapping, problems: &problems)
         guard problems.count == before, let text, let line, let verdict else { return nil }
         guard text.utf8.count <= PolicyToolLimits.requestLength else {
-            line.report("at most \(PolicyToolLimits.requestLength) bytes", to: &problems)
+            line.report("a request can have at most \(PolicyToolLimits.requestLength) bytes", to: &problems)
             return nil
         }
         do throws(PolicyRequest.Fault) {
@@ -111,7 +111,7 @@ extension PolicyTest {
     private static func edits(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> [Edit] {
         var edits: [Edit] = []
         for entry in cursor.entries(problems: &problems) ?? [] {
-            if FieldName(entry.key) == nil { entry.value.report("this is not a field name", to: &problems) }
+            if FieldName(entry.key) == nil { entry.value.report("this key is not a valid field name", to: &problems) }
             edits.append(
                 Edit(name: entry.key, value: entry.value.isNull ? nil : entry.value.text(problems: &problems)))
         }

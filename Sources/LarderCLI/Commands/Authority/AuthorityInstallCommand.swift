@@ -19,7 +19,8 @@ struct TrustStoreOptions: ParsableArguments {
     @Flag(help: "Do not ask for confirmation.")
     var yes = false
 
-    /// For tests, not for changing system images. Symbolic links in this folder are resolved inside it, and none of its hooks are run.
+    /// Tests use this option; it is not meant for system images. Symbolic links in this folder are resolved inside it, and no hook in it
+    /// is run.
     @Option(help: ArgumentHelp("Use this folder as the root of the file system.", valueName: "folder", visibility: .hidden))
     var root: String?
 

@@ -23,7 +23,7 @@ extension PinLearning {
         }
         for note in log.notes { say(note) }
         if servers.isEmpty, log.sightings.isEmpty {
-            say("contains no verified server")
+            say("the log contains no verified server")
             throw .failure
         }
         var found: [NamedServer] = []
@@ -51,7 +51,7 @@ extension PinLearning {
 
     private func learned(_ server: NamedServer, _ log: ChainLog) throws(Refusal) -> LearnedPins {
         guard let sightings = log.sightings[server.logged] else {
-            throw Refusal(reason: "was not verified, according to the log")
+            throw Refusal(reason: "according to the log, the server was not verified")
         }
         let site = trust.site(host: server.host, port: server.origin.port)
         return try LoggedChains(
@@ -64,7 +64,7 @@ extension PinLearning {
 extension NamedServer {
     fileprivate var logged: ChainLog.Server { ChainLog.Server(host: host, port: origin.port) }
 
-    /// The server in the form that users write.
+    /// The server's name in the form in which users write it.
     fileprivate init(_ server: ChainLog.Server) {
         self.init(host: server.host, port: server.port == Self.usualPort ? nil : server.port)
     }

@@ -42,7 +42,7 @@ extension PinsCommand {
             guard let format else { return [try CertificateFolder.read(file, host: host ?? "")] }
             let octets = try LocalFile.bytes(
                 at: file == "-" ? "/dev/stdin" : file, atMost: TrustFiles.pinFileLimit, mayBePipe: true)
-            guard let text = String(validating: octets, as: UTF8.self) else { throw PinFormatError("is not UTF-8") }
+            guard let text = String(validating: octets, as: UTF8.self) else { throw PinFormatError("the file is not UTF-8") }
             return try format.read(text, host: host, notes: &notes)
         }
 

@@ -95,7 +95,7 @@ extension PinsCommand {
                     }
                 case .failure(let refusal):
                     hasFailed = true
-                    let lines = ["larder: \(server.title) \(refusal.reason)"] + PinProposal.lines(of: refusal.chain)
+                    let lines = ["larder: \(server.title): \(refusal.reason)"] + PinProposal.lines(of: refusal.chain)
                     Terminal.talk(lines.map { printable($0, limit: 4096) + "\n" }.joined())
                 }
             }

@@ -137,7 +137,7 @@ extension PolicyCommand {
         }
 
         private func write(_ traffic: ObservedTraffic, _ settings: LarderSettings) throws {
-            guard !traffic.isEmpty else { throw Self.failed("no request to learn from") }
+            guard !traffic.isEmpty else { throw Self.failed("there is no request to learn from") }
             let policy = LearnedPolicy(traffic, atMost: maxRules) { PublicSuffixes.registrableDomain(of: $0) != nil }
             for remark in policy.remarks { Terminal.talk("larder: \(printable(remark, limit: 4096))\n") }
             let text = policy.text(writesHosts: !settings.tls.hasPolicies)

@@ -46,12 +46,12 @@ struct CommandRun {
         if larder.settings.tls.loaded?.authority != nil, let advice = ProgramAdvice.sentence(for: command[0]) {
             Terminal.talk("larder: \(printable(advice, limit: 4096))\n")
         }
-        // Programs that read no variable for the CA find it among the system's CAs.
+        // Programs that read no environment variable for CA certificates find the root among the system's CA certificates.
         let trusting = isTransparent ? network?.trusting(ClientFiles(folder: folder.path)) : network
         return try start(command, variables.merging(former) { $1 }, in: trusting)
     }
 
-    /// Messages about a run that did not work as the user may expect.
+    /// The messages to the user if the run may not have worked as expected.
     func remarks(on larder: EphemeralProxy) -> [String] {
         var remarks: [String] = []
         if let remark = larder.storeRemark { remarks.append(remark) }
@@ -83,7 +83,7 @@ struct CommandRun {
         }
         Self.warn(of: others)
         var values = variables.values(over: environment)
-        // So that larder status and explain use this Larder.
+        // With this variable, `larder status` and `larder explain` find this Larder.
         if let socket = larder.adminSocket { values["LARDER_ADMIN_SOCKET"] = socket }
         return values
     }

@@ -22,10 +22,10 @@ struct RunCommand: ParsableCommand {
             it does not exist; 4 with --strict, 5 with --locked; 2 for wrong usage.
             """)
 
-    /// For a command that succeeded although requests were denied or missed.
+    /// The exit code if the command succeeded although requests were denied or missed.
     static let strictCode = ExitCode(4)
 
-    /// For a command that succeeded with responses that differ from the lock file.
+    /// The exit code if the command succeeded, but responses differ from the lock file.
     static let lockCode = ExitCode(5)
 
     @OptionGroup var shared: CommandOptions

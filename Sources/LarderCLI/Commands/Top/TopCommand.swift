@@ -68,7 +68,7 @@ struct TopCommand: ParsableCommand {
         }
     }
 
-    /// Draws over the whole terminal with one write. Each line erases what it had before, and so does the rest of the terminal.
+    /// Redraws the whole terminal with one write: erases the rest of each line, and all lines below.
     private func draw(_ report: TopReport) {
         var size = winsize()
         let isKnown = ioctl(1, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 && size.ws_row > 0
