@@ -174,7 +174,8 @@ extension Exchange {
         }
     }
 
-    /// Handles a failed transform. - Returns: whether the original content is delivered.
+    /// Handles a failed transform.
+    /// - Returns: whether the original content is delivered.
     mutating func passesUntransformed(_ fault: TransformFault, at now: Timestamp, into commands: inout CommandBuffer) -> Bool {
         trace.transform = .failed(fault)
         transform.source = nil

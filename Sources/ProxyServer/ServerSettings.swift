@@ -51,7 +51,7 @@ package struct ServerSettings: Sendable {
     /// Whether requests may be forwarded, always or depending on the network, and how recordings are used.
     package enum Mode: Sendable { case live, offline, auto, replay, record, recordMissing, refresh, diff }
 
-    /// Decides whether the gate of `transport` is closed.
+    /// The mode of the proxy. It decides whether the egress gate of `transport` is closed.
     package var mode = Mode.live
     /// The recordings to replay; `nil` for none.
     package var layers: ReplaySources?

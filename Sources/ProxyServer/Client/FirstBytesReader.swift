@@ -9,6 +9,6 @@ protocol FirstBytesReader: AnyObject {
     func inputEnded() -> Bool
     /// The client has left, or the connection ends for another reason.
     func connectionEnded()
-    /// - Parameter isLast: whether nothing more may begin on this connection.
+    /// - Parameter isLast: whether the connection closes after its output has been written, so that nothing more may begin on it.
     func deadlinePassed(isLast: Bool)
 }

@@ -5,8 +5,8 @@ import ResponseStore
 import SharedFetches
 
 /// Exchanges without a client: validations (RFC 5861 §3), and fetches of missing bytes (fills). A driver without a connection runs on the
-/// loop of the client that caused the exchange. The response is stored, or the failure is logged; other requests for the key join
-/// meanwhile.
+/// loop of the client that caused the exchange. The response is stored, or the failure is logged; during that time, other requests for the
+/// key join the fetch.
 extension LoopWorker {
     /// Validates the response that `served` has just delivered. Does nothing while the server is stopping, or if the limit of background
     /// fetches is reached. Does nothing either if a fetch of its key is in flight on any loop, or if the key is postponed after an error.
@@ -50,7 +50,7 @@ extension ExchangeDriver {
         handle(.fills(at: now))
     }
 
-    /// Fills the rest once the store has received the body in flight.
+    /// Fetches the missing bytes of a response, once the store has received the body in flight.
     func fillRest() {
         guard let fill = exchange.fill else { return }
         let (worker, peer) = (worker, peer)
@@ -63,7 +63,7 @@ extension ExchangeDriver {
         if exchange.isBackground, exchange.state != .finished { clientGone() }
     }
 
-    /// The exchange has ended; notes its outcome.
+    /// Notes the outcome of a background exchange that has ended.
     func noteBackgroundEnd() {
         worker.shared.background.end()
         guard exchange.trace.outcome == .failed else { return }

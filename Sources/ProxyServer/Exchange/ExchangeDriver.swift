@@ -11,12 +11,12 @@ import UpstreamTransport
 /// Carries out what an exchange decides: it calls the store, the origin and the client's connection, and reports the results to the
 /// exchange. It makes no decisions.
 ///
-/// Its parts do the work, each with its own state. A part gets the driver as an argument, and calls back by `handle`, `tell` and the other
-/// parts. Confined to its loop and reused for one exchange after another. If the client leaves while other requests wait for the same
-/// response, the driver continues without a connection until the response is complete.
+/// Its parts do the work, each with its own state. Each part gets the driver as an argument, and calls the driver's `handle` and `tell`,
+/// and the other parts. Confined to its loop and reused for one exchange after another. If the client leaves while other requests wait for
+/// the same response, the driver continues without a connection until the response is complete.
 final class ExchangeDriver {
-    // Strong `let`s avoid retain and release on every use, so the parts of the worker that every request needs are repeated here. The
-    // worker releases its drivers at its end.
+    // Strong `let`s avoid retain and release on every use, so the driver has its own references to those parts of the worker that every
+    // request needs. The worker releases its drivers at its end.
     let worker: LoopWorker
     let loop: EventLoop
     let store: ResponseStore
@@ -24,7 +24,8 @@ final class ExchangeDriver {
     let traces: TraceRing
     @exclusivity(unchecked) var exchange: Exchange
     private(set) var client: ExchangeClient?
-    /// The client's connection, for a request that turns it into a tunnel: such requests come by HTTP/1 only.
+    /// The client's connection, for requests that turn it into a tunnel; `nil` for a stream of an HTTP/2 connection, because such requests
+    /// always come over HTTP/1.
     var connection: ClientConnection? { client as? ClientConnection }
     /// Counts the exchanges, to recognize replies that arrive too late.
     private(set) var epoch: UInt64 = 0
@@ -48,7 +49,7 @@ final class ExchangeDriver {
     /// A pending look-up on disk.
     var lookUp: Reply<LookUpResult>?
     private var closesConnection = false
-    /// Whether the client believes that its connection goes to an origin.
+    /// Whether the client does not know of the proxy (`ExchangeClient.isTransparent`).
     private(set) var isTransparent = false
 
     init(_ worker: LoopWorker) {
@@ -86,7 +87,7 @@ final class ExchangeDriver {
     private func begin(for peer: PeerAddress) {
         self.peer = peer
         fetch.resetMetrics()
-        // Clears what was noted after the end of the previous exchange.
+        // Clears facts that were noted after the end of the previous exchange.
         if delivery.isTouched { delivery.reset() }
         if logged.isTouched { logged.reset() }
         if limiting.isUsed { limiting.reset() }
@@ -284,7 +285,7 @@ final class ExchangeDriver {
         client.exchangeEnded(keepsConnection: keepsConnection)
     }
 
-    /// Another object owns the descriptor.
+    /// Leaves the client's connection, because another object now owns the descriptor.
     func releaseConnection() { client = nil }
 }
 

@@ -7,7 +7,8 @@ import ProxyPolicy
 import ResponseStore
 import UpstreamTransport
 
-/// The exchange with the origin: sends the request, receives the response, and passes it on as the exchange decides.
+/// The driver's part that talks to the origin: it sends the request, receives the response, and passes the response on as the exchange
+/// decides.
 final class OriginFetch {
     /// Where the origin's content goes.
     enum Mode: UInt8 {
@@ -44,7 +45,7 @@ final class OriginFetch {
     /// Whether the origin's content is complete while its check is in progress.
     private(set) var hasEnded = false
     private(set) var receivedCount: UInt64 = 0
-    /// Whether the client has its part and the rest is only for the store.
+    /// Whether the client has received its part, and the rest is only for the store.
     private(set) var isForStore = false
 
     /// Whether the origin's response is in flight.
@@ -79,7 +80,7 @@ final class OriginFetch {
 
     func start(for driver: ExchangeDriver) {
         let isForSwitch = driver.exchange.incoming.isForSwitch
-        // If this request had joined a response, that response could not be used.
+        // If this request had joined another request's response, that response could not be used.
         driver.delivery.readNothing()
         reset(for: driver)
         if driver.exchange.obligations.limits, let refusal = driver.limiting.refusalOfFetch(for: driver) {
@@ -155,7 +156,7 @@ final class OriginFetch {
 
     private func noteMetrics(of upstream: OriginExchange, for driver: ExchangeDriver) {
         metrics = upstream.metrics
-        // An empty chain does not replace the noted one: a retry may use a pooled connection, which reports no chain.
+        // An empty chain does not replace the chain noted before, because a retry may use a pooled connection, which reports no chain.
         driver.logged.note(upstream.judgedChain)
     }
 
@@ -200,7 +201,7 @@ final class OriginFetch {
         }
     }
 
-    /// This many bytes of the content were moved into the pipe.
+    /// Called when this many bytes of the content were moved into the pipe.
     func divert(_ count: Int, for driver: ExchangeDriver) {
         receivedCount += UInt64(count)
         driver.delivery.divert(count, for: driver)
@@ -244,7 +245,7 @@ final class OriginFetch {
         broke(fault, for: driver)
     }
 
-    /// The rest of the request will not arrive.
+    /// Called when the rest of the request's content will not arrive.
     func fail(byRequest fault: Fault, for driver: ExchangeDriver) {
         upstream?.cancel()
         finish(for: driver)
@@ -255,7 +256,7 @@ final class OriginFetch {
         }
     }
 
-    /// The rest of the origin's message will not arrive.
+    /// Called when the rest of the origin's message will not arrive.
     private func broke(_ fault: Fault, for driver: ExchangeDriver) {
         driver.recording.end(failedBy: fault, for: driver)
         switch mode {
@@ -277,7 +278,8 @@ final class OriginFetch {
         driver.giveBackIfDone()
     }
 
-    /// The content has reached the limit of a rule: the client's message stays incomplete, and nothing is stored as the whole response.
+    /// Called when the content has reached the limit of a rule. The client's message stays incomplete, and the content is not stored as a
+    /// complete response.
     private func cut(by refusal: LimitRefusal, for driver: ExchangeDriver) {
         upstream?.cancel()
         upstream = nil
@@ -290,7 +292,8 @@ final class OriginFetch {
         driver.handle(.deliveryEnded(isComplete: true, at: driver.now))
     }
 
-    /// Readers read the rest from the store, or see the failure. An exchange without a client ends here.
+    /// Ends the delivery of a pending response. Its readers read the rest from the store, or see the failure. An exchange without a client
+    /// ends here.
     private func endPending(isComplete: Bool, for driver: ExchangeDriver) {
         guard driver.exchange.isBackground else { return driver.delivery.pump(for: driver) }
         driver.handle(.deliveryEnded(isComplete: isComplete, at: driver.now))
@@ -378,7 +381,7 @@ final class OriginFetch {
         continued head: borrowing ResponseHead, _ framing: BodyFraming, from upstream: OriginExchange, for driver: ExchangeDriver
     ) {
         isContinuing = false
-        // If another trust policy or certificate chain applies, the part is not the rest of the same response.
+        // If another trust policy or certificate chain applies, the received part does not belong to the same response.
         guard driver.exchange.isOfSameServer(trust: upstream.metrics.trustMark, chain: upstream.recordedChain),
             driver.exchange.acceptsContinuation(copy head, body: framing.bodyLength)
         else {
@@ -388,7 +391,7 @@ final class OriginFetch {
         }
         if !driver.exchange.keepsContinued(by: copy head, at: driver.now) {
             driver.storing.stopKeeping(for: driver)
-            // The response has no readers, and the store must not keep it.
+            // The fetch is useless: the response has no readers, and must not be stored.
             if driver.exchange.isBackground, !driver.storing.hasReaders { return abandon(for: driver) }
         }
         if let pipe = driver.delivery.pipe { upstream.divertBody(into: pipe.writeEnd, atMost: KernelPipe.capacity) }
@@ -432,7 +435,7 @@ final class OriginFetch {
             by: driver.storing.demand(isForStore: isForStore, receivedCount: receivedCount, besides: readers))
     }
 
-    /// Abandons the fetch if its own client and all others have left.
+    /// Abandons the fetch if its own client and all clients of joined requests have left.
     private func abandonUnlessWanted(for driver: ExchangeDriver) {
         if driver.client == nil, isActive, !isWanted(for: driver) { abandon(for: driver) }
     }

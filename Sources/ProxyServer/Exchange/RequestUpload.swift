@@ -19,7 +19,7 @@ final class RequestUpload {
     private var isGathering = false
     /// The gathered content.
     @exclusivity(unchecked) private(set) var content: [UInt8] = []
-    /// The content's share of the memory for all gathered contents.
+    /// The part of the memory limit for gathered contents that this content uses.
     private var share: GatheredMemory.Share?
     /// Content that is too long to be held, for recordings.
     private(set) var longContent: LongRequestContent?
@@ -63,7 +63,7 @@ final class RequestUpload {
         let upstream = driver.fetch.upstream
         var fault: Fault?
         var refusal: LimitRefusal?
-        // The event is handled after the access to the input has ended, because its handling may read more of the input.
+        // The event is handled only after the access to the input has ended, because the handling may read more input.
         var event: ExchangeEvent?
         client.withInput { input in
             var offset = 0
@@ -171,7 +171,7 @@ final class RequestUpload {
     /// The result of gathering bytes.
     private enum Gathered {
         case taken
-        /// The content is too long: the gathered bytes are forwarded, and the rest as it arrives.
+        /// The content is too long: the gathered bytes are forwarded at once, and the rest as it arrives.
         case tooLong
         /// Other requests' contents take all the memory allowed.
         case noRoom
@@ -217,7 +217,7 @@ final class RequestUpload {
         mayEnd(within: driver.exchange.context.limits.drainedBodyLength) && !driver.exchange.mayWithholdContent
     }
 
-    /// Whether the remaining content is certainly no longer than this.
+    /// Whether it is certain that the remaining content is no longer than `limit`.
     private func mayEnd(within limit: UInt64) -> Bool {
         switch framing {
         case .none: true
@@ -249,7 +249,7 @@ final class RequestUpload {
                     }
                 }
             } catch {
-                // The next bytes cannot be framed, so the connection is closed below.
+                // The framing of the next bytes is invalid, so the connection is closed below.
             }
             isSound = false
             return input.byteCount

@@ -36,7 +36,7 @@ final class ResponseStoring {
         entry.publish(result)
     }
 
-    /// The demand for the fetch. `readers` of the pending response's readers are not counted.
+    /// The demand for the fetch. The count of the pending response's readers is reduced by `readers`.
     func demand(isForStore: Bool, receivedCount: UInt64, besides readers: Int) -> FetchDemand {
         let body = pending.map { pending in
             FetchDemand.Body(
@@ -84,7 +84,7 @@ final class ResponseStoring {
         }
         driver.fetch.go(by: .pending)
         self.pending = pending
-        // The fetch continues as long as it has readers, so a client that has left must not be one.
+        // The fetch continues as long as it has readers, so a client that has left must not be counted as a reader.
         if driver.client != nil, let reader = pending.attach() { driver.delivery.read(by: reader) }
         entry?.publish(.pending(stored, pending))
         return true
@@ -162,7 +162,7 @@ final class ResponseStoring {
         let sent = driver.delivery.sentCount
         guard mayKeepGathered(for: driver), stream(by: .stream(length: nil), for: driver), let pending else {
             driver.fetch.go(by: .direct)
-            // The other requests fetch for themselves, so no client needs the rest.
+            // The requests that have joined fetch for themselves, so no client needs the rest.
             if driver.client == nil { return driver.fetch.abandon(for: driver) }
             let rest = Array(gathered[Int(sent)...])
             gathered = []

@@ -29,7 +29,7 @@ final class HTTP2Connection: EventHandler, TimerHandler, BatchHandler {
     private var streams: [HTTP2StreamID: any HTTP2StreamHandler] = [:]
     /// Streams whose output waits for the end of the batch.
     private var waiting: [HTTP2StreamID] = []
-    /// Streams whose whole response the session has, until the response is sent.
+    /// Streams whose whole response was passed to the session, but is not sent yet.
     private var finished: [(stream: HTTP2StreamID, resetsRest: Bool)] = []
     private var isReading = false
     private var isFlushing = false
@@ -207,11 +207,11 @@ final class HTTP2Connection: EventHandler, TimerHandler, BatchHandler {
 
     func add(_ stream: some HTTP2StreamHandler) { streams[stream.id] = stream }
 
-    /// The session has the whole response of a stream.
+    /// Called when the whole response of a stream was passed to the session.
     /// - Parameter resetsRest: whether the rest of the request is refused once the response is sent (RFC 9113 §8.1).
     func streamFinished(_ stream: some HTTP2StreamHandler, resetsRest: Bool) { finished.append((stream.id, resetsRest)) }
 
-    /// Removes streams whose last frame was made.
+    /// Removes the streams whose last frame is in the output.
     private func removeFinished() {
         finished.removeAll { stream, resetsRest in
             if session.isOpen(stream) {

@@ -25,12 +25,12 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
     private let origin: Origin
     private let via: String
     private let hostKind: RequestTarget.HostKind
-    /// Runs the exchange of the CONNECT. The exchange ends when TLS with the client is open, when plain HTTP was recognized, or when the
-    /// tunnel is refused. If a tunnel is opened after all, the exchange ends with that tunnel.
+    /// The driver that runs the exchange of the CONNECT. The exchange ends when TLS with the client is open, when plain HTTP was
+    /// recognized, or when the tunnel is refused. If a tunnel is opened after all, the exchange ends with that tunnel.
     private let owner: ExchangeDriver
     private unowned let connection: ClientConnection
     private lazy var handshake = ClientTLSHandshake(worker, delegate: self)
-    /// The bytes received until they are known to be TLS.
+    /// The received bytes, as long as it is not known that they are TLS.
     private var text: [UInt8] = []
     private var state = State.reading
     /// Why a tunnel that is being opened hides its requests; `nil` if the settings for its host require a tunnel.
@@ -97,10 +97,10 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
         }
     }
 
-    /// - Parameter isLast: whether nothing more may begin on this connection.
+    /// - Parameter isLast: whether the connection closes after its output has been written, so that nothing more may begin on it.
     func deadlinePassed(isLast: Bool) {
         switch state {
-        // A silent client may wait for the server to send first, as in many protocols.
+        // A silent client may wait for the server to send first, as in many protocols, so the tunnel is opened.
         case .reading where !isLast && held.isEmpty && !mustReadRequests: openTunnel()
         case .reading, .handshaking: refuse(.timedOut)
         case .tunnelling, .ended: break
@@ -267,7 +267,7 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
 
     private func refuse(_ refusal: TunnelRefusal) { refuse(FaultMapping.fault(refusal), alert: refusal.alert) }
 
-    /// - Parameter alert: for a client that uses TLS.
+    /// - Parameter alert: the alert for a client that uses TLS.
     private func refuse(_ fault: Fault, alert: TLSAlert?) {
         end { $0.tunnelRefused(fault, TunnelCounts()) }
         // TLS's own alert is already in the output.

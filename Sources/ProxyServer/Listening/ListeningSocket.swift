@@ -45,7 +45,7 @@ package struct ListeningSocket: Sendable {
         _ = setsockopt(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &one, socklen_t(MemoryLayout<Int32>.size))
     }
 
-    /// Closes the socket if that fails.
+    /// Begins to listen. Closes the socket if that fails.
     package func listen() throws(SystemError) {
         if Glibc.listen(descriptor, Self.backlog) != 0 { throw Self.failure("listen", descriptor) }
     }

@@ -44,7 +44,7 @@ final class LoopWorker {
     private var tunnels: [ObjectIdentifier: Tunnel] = [:]
     private var http2Connections: [ObjectIdentifier: HTTP2Connection] = [:]
     private var requestCount: UInt64 = 0
-    /// Memory of the heads that clients of this loop have sent.
+    /// The parts of request heads that clients of this loop have sent and are likely to send again.
     @exclusivity(unchecked) var headMemory = RequestHeadMemory()
     private var whenDrained: (() -> Void)?
     /// Whether the server is stopping: no background work begins.
@@ -129,7 +129,7 @@ final class LoopWorker {
         adopt(descriptor: descriptor, peer: peer, tls: tls, origin: origin)
     }
 
-    /// - Parameter detail: details beyond the reason.
+    /// - Parameter detail: details that the reason does not give.
     func warn(of refusal: TunnelRefusal, _ detail: String?, with peer: PeerAddress, at address: PeerAddress) {
         let reason = "\(refusal.reason)"
         guard tlsWarnings[reason, default: RareWarning()].isDue(at: loop.now) else { return }
@@ -236,7 +236,7 @@ final class LoopWorker {
     /// The driver's client has left, and the driver continues for other requests.
     func keepRunning(_ driver: ExchangeDriver) { drivers.keepRunning(driver) }
 
-    /// Unique in this process: the loop's index, then a count.
+    /// Makes a request id that is unique in this process: the loop's index, followed by a count.
     func nextRequestID() -> UInt64 {
         requestCount &+= 1
         return shared.instance ^ (UInt64(index) << 56) ^ requestCount
@@ -257,7 +257,7 @@ final class LoopWorker {
 
     func note(_ transform: TransformTrace) { counts.note(transform) }
 
-    /// One name on each line, in reused storage.
+    /// The names of the matching rules, one on each line, in reused storage.
     func ruleNames(of matched: borrowing MatchedRules) -> [UInt8] {
         ruleNames.removeAll(keepingCapacity: true)
         for index in 0..<matched.count {

@@ -7,7 +7,7 @@ final class WorkerTransports: BatchHandler {
     private(set) var current: Transport
     @exclusivity(unchecked) private var retired: [Transport] = []
     private var isClosingPlanned = false
-    /// The handshakes of transports that are closed.
+    /// The counts of TLS handshakes of transports that were closed.
     private var formerHandshakes = HandshakeCounts()
     /// Tunnels being opened, on all transports.
     var openingTunnels = 0

@@ -11,7 +11,7 @@ import Snapshots
 final class ExchangeRecording {
     /// The recordings that the exchange uses; `nil` if nothing is recorded or replayed.
     private var recordings: ActiveRecordings?
-    /// Records the exchange.
+    /// Records the exchange; `nil` if the exchange is not recorded.
     private var recorder: ExchangeRecorder?
     /// The recorder whose digest the log line waits for; `nil` if the log line does not wait.
     private var loggedRecorder: ExchangeRecorder?
@@ -182,7 +182,7 @@ final class ExchangeRecording {
         recorder.head(status: status, reason: reason, fields: fields)
     }
 
-    /// Content of the origin's response.
+    /// Records content of the origin's response.
     func record(_ bytes: Span<UInt8>, for driver: ExchangeDriver) {
         if let recorder {
             var octets: [UInt8] = []

@@ -12,15 +12,15 @@ protocol ClientTLSHandshakeDelegate: AnyObject {
     func handshake(_ handshake: ClientTLSHandshake, didRead hello: ClientHello)
     /// The client does not speak TLS.
     func handshakeDidReadOtherProtocol(_ handshake: ClientTLSHandshake)
-    /// The TLS context, and the scope of the session's tickets (see `TLSSession`).
+    /// Returns the TLS context, and the scope of the session's tickets (see `TLSSession`).
     /// - Returns: `nil` if there is no longer a CA.
     func terms(of handshake: ClientTLSHandshake) -> (context: ServerTLSContext, scope: [UInt8])?
-    /// From here on, all output comes from the session.
+    /// The handshake has made its session. From here on, all output comes from the session.
     func handshake(_ handshake: ClientTLSHandshake, didBegin session: TLSSession)
-    /// - Parameter records: bytes received after the handshake.
+    /// - Parameter records: the bytes that were received after the last bytes of the handshake.
     func handshake(_ handshake: ClientTLSHandshake, didOpen session: TLSSession, with records: UnsafeRawBufferPointer)
-    /// If the handshake has a session (`hasSession`), an alert may wait to be sent.
-    /// - Parameter detail: details beyond the reason.
+    /// The handshake has failed. If it has a session (`hasSession`), an alert may wait to be sent.
+    /// - Parameter detail: details that the reason does not give.
     func handshake(_ handshake: ClientTLSHandshake, didFailBy refusal: TunnelRefusal, _ detail: String?)
 }
 
@@ -132,7 +132,7 @@ final class ClientTLSHandshake {
         return HandshakeBeginning(context: terms.context, shown: shown, scope: terms.scope, octets: reader.octets)
     }
 
-    /// The handshake has begun, unless OpenSSL had no memory. It may have been ended meanwhile.
+    /// The handshake has begun, unless OpenSSL had no memory. The handshake may have been ended while the other thread worked.
     func began(_ begun: BegunHandshake?) {
         guard case .beginning = state else { return }
         guard let begun else { return fail(.noLeaf(.failed)) }
@@ -148,7 +148,7 @@ final class ClientTLSHandshake {
 
     // MARK: The handshake
 
-    /// - Parameter octets: the bytes with which the handshake has made this progress.
+    /// - Parameter octets: the received bytes that led to `progress`.
     private func goOn(
         _ progress: TLSSession.Handshake, of session: TLSSession, behind octets: UnsafeRawBufferPointer
     ) {

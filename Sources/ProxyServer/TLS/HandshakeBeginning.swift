@@ -3,7 +3,7 @@ import ServerTrust
 import TLSChannel
 
 /// The work to answer a ClientHello: a session, a key agreement and a signature, each as expensive as many responses from memory. Any
-/// thread may do it.
+/// thread may do this work.
 struct HandshakeBeginning: Sendable {
     enum Shown {
         case leaf(Leaf)

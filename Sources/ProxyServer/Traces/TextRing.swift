@@ -33,7 +33,7 @@ struct TextRing: ~Copyable {
     /// Writes the part of the text for which space was made.
     @inline(__always)
     mutating func write(_ text: Span<UInt8>, _ count: Int) {
-        // Most records have no more than two texts.
+        // Most records have no more than two texts, so most calls write nothing.
         if count > 0 { copy(text, count) }
     }
 

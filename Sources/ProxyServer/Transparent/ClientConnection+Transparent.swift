@@ -24,7 +24,7 @@ extension ExchangeDriver {
         exchange.tunnelNeedsName || (isTransparent && !exchange.tunnelIsForAnyProtocol)
     }
 
-    /// The alert in place of a response to the CONNECT.
+    /// The TLS alert that such a client gets in place of an error response to a CONNECT.
     var transparentAlert: TLSAlert {
         let status = exchange.trace.fault.map { GatewayError($0).status.code }
         return status == 403 ? .accessDenied : .unrecognizedName

@@ -32,7 +32,7 @@ package final class ReservedNames: Sendable {
 
     package static let nameLimit = 16_384
     package static let deniedLimit = 100
-    /// RFC 1035 §2.3.4.
+    /// The maximum lengths of a name and of a label, in bytes (RFC 1035 §2.3.4).
     private static let lengthLimit = 253
     private static let labelLimit = 63
 

@@ -7,8 +7,8 @@ import UpstreamTransport
 /// Holds back the first bytes that a client sends into a tunnel until it is known which host it wants to reach. Only used if
 /// `Transport.looksIntoTunnels` or the exchange's `tunnelNeedsName` is `true`.
 ///
-/// States and moves: `reading`, until the ClientHello is complete or there will be none → `judging` → `ended`, after which the tunnel
-/// continues or ends. While `judging`, the server must prove that it is the host named in the ClientHello. Confined to its loop.
+/// States and moves: `reading`, until the ClientHello is complete, or it is certain that none will come → `judging` → `ended`, after which
+/// the tunnel continues or ends. While `judging`, the server must prove that it is the host named in the ClientHello. Confined to its loop.
 final class ClientHelloInspector: TimerHandler, JudgementDelegate {
     private enum State { case reading, judging(Judgement), ended }
 

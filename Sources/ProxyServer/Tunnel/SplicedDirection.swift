@@ -15,9 +15,9 @@ final class SplicedDirection: TunnelDirection {
     private var heldOffset = 0
     private var pipe: KernelPipe?
     private var inPipe = 0
-    /// `false` once a pipe could not be created.
+    /// Whether bytes may be spliced: `false` after a pipe could not be created.
     private var canSplice = true
-    /// Whether the source sends no more than the kernel already holds: it is read until its end is seen.
+    /// Whether the source sends no more than the kernel already holds. If so, the source is read until its end is seen.
     private var isSourceEnding = false
     /// Whether nothing is read from the source yet.
     private var holdsSource: Bool
