@@ -3,7 +3,7 @@ import ProxyPolicy
 
 /// Reads a settings file.
 enum SettingsFile {
-    /// - Parameter number: as in `SettingsPlace.file`.
+    /// - Parameter number: the file's number, as in `SettingsPlace.file`.
     static func node(at path: String, number: Int = 0, mayBePipe: Bool = false) throws(SettingsProblems) -> SettingsNode {
         func problem(_ message: String) -> SettingsProblems {
             var problems = SettingsProblems()

@@ -1,7 +1,7 @@
 import ProxyPolicy
 
-/// The table of all settings: the only place that defines how they are read, checked, shown, and described to editors (`larder config
-/// schema`) and people (docs/configuration.md).
+/// The table of all settings. Only this table defines how the settings are read, checked, shown, and described to editors (`larder
+/// config schema`) and to people (docs/configuration.md).
 package enum SettingsSchema {
     package static let settings: [Setting] = [
         Setting(
@@ -365,7 +365,7 @@ package enum SettingsSchema {
                 + "rejects them. See [policy.md](policy.md#tests)."),
     ]
 
-    /// The settings that differ between `running` and `read` and that take effect only after a restart.
+    /// The settings whose values differ between `running` and `read` and that take effect only after a restart.
     package static func needingRestart(from running: LarderSettings, to read: LarderSettings) -> [String] {
         settings.filter { !$0.isReloadable && $0.show(running) != $0.show(read) }.map(\.name)
     }
@@ -378,7 +378,7 @@ package enum SettingsSchema {
             (1..<max(1, setting.parts.count)).map { setting.parts.prefix($0).joined(separator: ".") }
         })
 
-    /// The keys allowed directly below a group; "" is the root.
+    /// The keys that are allowed directly below a group; the group "" is the root.
     static func names(below group: String) -> [String] {
         let depth = group.isEmpty ? 0 : group.split(separator: ".").count
         var seen: Set<String> = []
@@ -386,10 +386,10 @@ package enum SettingsSchema {
             .filter { seen.insert($0).inserted }
     }
 
-    /// The probable meaning of an unknown key: a setting or group of this name at another level, the nearest name at this level, or the
-    /// nearest at another level.
+    /// The name that an unknown key was probably meant to be: a setting or group of this name at another level, or else the most
+    /// similar name at this level, or else the most similar name at another level.
     /// - Parameter names: the names at this level.
-    /// - Returns: `nil` if no name is near, or if several settings have it. A name at another level is given in full.
+    /// - Returns: `nil` if no name is similar enough, or if several settings have the name. A name at another level is given in full.
     static func suggestion(for key: String, among names: [String]) -> String? {
         fullName(of: key) ?? NearestName.of(key, among: names)
             ?? NearestName.of(key, among: lastParts.keys.sorted()).flatMap(fullName)

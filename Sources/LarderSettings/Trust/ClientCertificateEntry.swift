@@ -3,7 +3,7 @@ import ProxyPolicy
 import ServerTrust
 import TextCoding
 
-/// The client certificate for one host that requests one: a `HOST: {…}` of `tls.client_certificates`.
+/// The client certificate for a host that requests one: an entry `HOST: {…}` of `tls.client_certificates`.
 struct ClientCertificateEntry: Sendable {
     enum Source: Sendable {
         case pem(certificate: TrustTerms.NamedFile, key: TrustTerms.NamedFile)
@@ -17,7 +17,7 @@ struct ClientCertificateEntry: Sendable {
     let passphrase: (reference: SecretReference, cursor: SettingsCursor)?
     let cursor: SettingsCursor
 
-    /// Reads the entries of a mapping; each unreadable entry adds a problem.
+    /// Reads the entries of a mapping. Each entry that cannot be read adds a problem.
     static func reading(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> [ClientCertificateEntry]? {
         guard let entries = cursor.entries(problems: &problems) else { return nil }
         var found: [ClientCertificateEntry] = []
@@ -67,8 +67,8 @@ struct ClientCertificateEntry: Sendable {
         }
     }
 
-    /// Reads the files.
-    /// - Returns: `nil` after a problem; the message reveals nothing of the files' content.
+    /// Reads the files with the certificate and its key.
+    /// - Returns: `nil` after a problem. The message reveals nothing of the files' content.
     func identity(
         _ environment: [String: String], from origin: SettingsReader.Origin, problems: inout SettingsProblems
     ) -> ClientIdentity? {

@@ -1,8 +1,8 @@
 import HTTPMessage
 
-/// The fields that rules cannot change, with the reasons (T16, T42).
+/// The fields that rules cannot change, with the reasons (T16 and T42 in docs/threats.md).
 enum FieldProtection {
-    /// The reason why rules may neither write nor remove this field, or `nil` if they may.
+    /// The reason why rules may neither write nor remove this field; `nil` if they may at least remove it.
     static func reason(againstTouching name: FieldName) -> String? {
         switch name.known {
         case .contentLength, .transferEncoding, .trailer, .te, .contentRange:
@@ -18,7 +18,7 @@ enum FieldProtection {
         }
     }
 
-    /// The reason why rules may remove this field but not write it, or `nil` if they may write it.
+    /// The reason why rules may remove this field but not write it; `nil` if they may write it.
     static func reason(againstWriting field: KnownField, in message: FieldEdits.Message) -> String? {
         guard message == .request else { return nil }
         switch field {
