@@ -3,7 +3,7 @@ import EventLoop
 import Glibc
 import Synchronization
 
-/// Wakes the writer's thread from loops and other threads: a rarely written eventfd, and flags with the requests.
+/// Wakes the writer's thread, from loops and other threads. It writes rarely to an eventfd; flags tell the writer why it was woken.
 final class AccessLogWakeup: Sendable {
     enum Call {
         case none
@@ -52,7 +52,7 @@ final class AccessLogWakeup: Sendable {
         wake()
     }
 
-    /// Takes the requests; called by the writer after it was woken.
+    /// Returns and clears the flags; called by the writer after it was woken.
     func takeFlags() -> Flags {
         var count: UInt64 = 0
         // The read fails if the counter is 0, because the wake-up was already consumed. Nothing is lost then.

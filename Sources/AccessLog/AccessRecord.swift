@@ -2,7 +2,7 @@ import HTTPMessage
 import ProxyCore
 import UpstreamTransport
 
-/// The facts about one request for the access log. Trivial; its texts (URL, method, …) are passed separately as spans, see
+/// The facts about one request for the access log. It holds no references; its texts (URL, method, …) are passed separately as spans, see
 /// `AccessTexts`.
 package struct AccessRecord: Sendable {
     package var id: UInt64 = 0

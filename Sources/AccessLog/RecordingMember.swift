@@ -1,11 +1,10 @@
 import HTTPMessage
 import ServerTrust
 
-/// How recordings were involved in a request, as members of its line.
+/// How recordings were involved in a request, as members of the request's log line.
 ///
-///     ,"recording":"build.larder","body_digest":"sha256:…"
-///     ,"recording":"new"
-///     ,"nearest":"GET http://api.test:80/jobs: query parameter page"
+///     ,"recording":"build.larder","body_digest":"sha256:…" ,"recording":"new" ,"nearest":"GET http://api.test:80/jobs: query parameter
+///     page"
 package enum RecordingMember {
     /// The maximum number of bytes of each text.
     enum Limit {
@@ -18,7 +17,7 @@ package enum RecordingMember {
 
     /// - Parameters:
     ///   - layer: the recording that provided the response, or `new` if the exchange was recorded; empty for neither.
-    ///   - digest: of the whole content in the recording; `nil` if there is none.
+    ///   - digest: the digest of the whole content in the recording; `nil` if there is none.
     ///   - nearest: the most similar recording if none matched; empty if unknown.
     package static func members(layer: [UInt8] = [], digest: SHA256Digest? = nil, nearest: [UInt8] = []) -> [UInt8] {
         let digest = digest.map { Array(("sha256:" + Hexadecimal.encode($0.octets)).utf8) } ?? []

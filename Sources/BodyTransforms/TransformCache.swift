@@ -4,7 +4,7 @@ import HTTPMessage
 import ProxyCore
 import ProxyPolicy
 
-/// Transforms of stored responses, kept in memory for later requests (C9). Shared by all loops, and only used by requests that require a
+/// Transforms of stored responses, kept in memory for later requests. Shared by all loops, and only used by requests that require a
 /// transform.
 ///
 /// It holds the most recently used transforms, up to a number of bytes. A failed transform is an entry without a body. Each transform is
@@ -134,7 +134,7 @@ package final class TransformCache: Sendable {
         return .waits(reply)
     }
 
-    /// Ends a transform: gives the result to waiting requests, and keeps it if there is space.
+    /// Ends a transform: gives the result to the waiting requests, and keeps the result if there is space.
     package func settle(_ lead: Lead, _ made: Made, of stored: StoredResponse, within bounds: Bounds, limit: Int) {
         let (waiters, dropped) = contents.withLock { contents -> ([Reply<Made>], [Entry]) in
             let waiters = Self.end(lead, in: &contents)

@@ -13,7 +13,7 @@ struct SerialNumber {
     static func drawn() -> SerialNumber? {
         var octets = [UInt8](repeating: 0, count: octetCount)
         guard ErrorQueue.unchanged(by: { RAND_bytes(&octets, Int32(octetCount)) }) == 1 else { return nil }
-        // This makes the number positive, and its length always the same.
+        // With these two bits the number is positive and always has the same length.
         octets[0] = octets[0] & 0x3F | 0x40
         return SerialNumber(octets: octets)
     }

@@ -43,7 +43,7 @@ package struct AttemptAllowances: Sendable {
     package mutating func end(for client: IPAddress, isGood: Bool, at now: Int64) {
         let place = Self.place(of: client)
         var allowance = counted(allowances[place], at: now) ?? Allowance(left: limits.attempts, countedAt: now, underWayCount: 1)
-        // This verification is not in the count if the allowance was removed and created again meanwhile.
+        // If the allowance was removed and created again meanwhile, the new count does not include this verification.
         allowance.underWayCount = max(0, allowance.underWayCount - 1)
         if !isGood { allowance.left -= 1 }
         allowances[place] = isFull(allowance) ? nil : allowance

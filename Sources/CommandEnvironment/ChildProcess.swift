@@ -1,13 +1,13 @@
 import Foundation
 
-/// The program that runs behind Larder, in this process's group, so that it can use the terminal.
+/// The program that `larder run` starts, in this process's process group, so that it can use the terminal.
 package struct ChildProcess {
     /// Why the program could not be started.
     package enum Failure: Error, Equatable {
         case missing
         /// The associated value is the reason.
         case notExecutable(String)
-        /// A lack of memory or processes, not the program's fault.
+        /// Too little memory or too many processes: not the program's fault.
         case system(String)
     }
 
@@ -31,7 +31,7 @@ package struct ChildProcess {
         }
         let words = given.text.last(command)
         var changed = variables
-        // A library to preload into the command must not be loaded into the helper.
+        // If the command is started through a helper, a library to preload into the command must not be loaded into the helper.
         let preload = network.flatMap { _ in changed.removeValue(forKey: OwnNetwork.preload) }
         func spawned(_ path: String, _ words: [[CChar]]) -> (process: pid_t, code: Int32) {
             given.limits.lent {
@@ -69,7 +69,7 @@ package struct ChildProcess {
     }
 
     /// - Parameter kept: descriptors of this process that the program inherits.
-    /// - Returns: the process, or an `errno`.
+    /// - Returns: the process ID, or an `errno`.
     private static func spawn(
         _ path: String, _ words: [[CChar]], _ variables: [[CChar]], _ given: InheritedState, _ kept: [Int32]
     ) -> (process: pid_t, code: Int32) {

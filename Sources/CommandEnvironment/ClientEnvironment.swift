@@ -82,8 +82,8 @@ struct JavaProperty {
     let name: String
     let value: String
 
-    /// By default Java bypasses the proxy for this machine's own names, unless the list is set to be empty. Maven's own client uses these
-    /// properties only on request.
+    /// By default Java bypasses the proxy for this machine's own names. An empty list of exceptions prevents that. Maven's own client
+    /// uses these properties only on request.
     static func all(proxy: ListenAddress) -> [JavaProperty] {
         let host = "\(proxy.address)"
         return [

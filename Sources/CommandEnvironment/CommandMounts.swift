@@ -32,7 +32,7 @@ enum CommandMounts {
     private static func makeReadOnly(_ path: String) -> Bool {
         guard mount(path, path, nil, larder_mount_bind_tree, nil) == 0 else { return false }
         if larder_make_mounts_read_only(path) == 0 { return true }
-        // An old kernel makes only one mount read-only at a time, so the folder is mounted without the mounts below it.
+        // Old kernels make only one mount read-only at a time, so the folder is mounted without the mounts below it.
         return errno == ENOSYS && mount(path, path, nil, larder_mount_bind, nil) == 0
             && mount(nil, path, nil, larder_mount_again_read_only, nil) == 0
     }

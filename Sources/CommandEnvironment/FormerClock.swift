@@ -1,7 +1,7 @@
 import Foundation
 import HTTPMessage
 
-/// A clock for a command that is set back to the time of a recording, with libfaketime.
+/// Sets a command's clock back to the time of a recording, with libfaketime.
 package struct FormerClock {
     /// The offset from the real time in seconds, 0 or less.
     package let offset: Int64

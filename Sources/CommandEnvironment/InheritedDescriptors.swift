@@ -8,8 +8,8 @@ struct InheritedDescriptors {
     /// The descriptors that are open now.
     init() { given = Set(Self.open.filter { fcntl($0, F_GETFD) == 0 }) }
 
-    /// Sets close-on-exec on all descriptors that were not inherited. The numbers do not show which these are: an inherited descriptor can
-    /// be above the limit, if the limit was lowered after it was opened.
+    /// Sets close-on-exec on all descriptors that were not inherited. The numbers do not show which these are: an inherited descriptor
+    /// can be above the limit, if the limit was lowered after that descriptor was opened.
     func keepOthersBack() {
         for descriptor in Self.open where !given.contains(descriptor) { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
     }

@@ -37,7 +37,7 @@ package struct OwnNetwork {
             }
             defer { close(sockets[0]) }
             let begun = Result { () throws(Refusal) in try Self.begin(handingOverTo: sockets[1], reach: reach) }
-            // While this end is open in this process, the exit of the helper would not be noticed.
+            // As long as this process has this end of the socket open, it would not notice that the helper exits.
             close(sockets[1])
             let helper = try begun.get()
             defer { while waitpid(helper, nil, 0) < 0, errno == EINTR {} }
@@ -139,8 +139,8 @@ package struct OwnNetwork {
         return mounts
     }
 
-    /// Waits until the helper has its user namespace, and maps its users. A helper that fails sends the reason instead; this function
-    /// leaves the reason in the socket.
+    /// Waits until the helper has its user namespace, and maps its users. If the helper fails, it sends the reason instead. This function
+    /// leaves that reason in the socket for `takeOver`.
     private static func mapUsers(of helper: pid_t, askedAt socket: Int32) throws(Refusal) {
         var octet: UInt8 = 0
         guard recv(socket, &octet, 1, larder_msg_peek) == 1, octet == NetworkMaking.request else { return }

@@ -8,7 +8,8 @@ package struct PrivateFolder {
     package let path: String
 
     /// Creates the folder in the first suitable place. Other users may traverse root's folder: apt fetches as an unprivileged user, which
-    /// must be able to read the CA certificates. The folder contains no secret. A place whose path is too long for a socket's is skipped.
+    /// must be able to read the CA certificates. The folder contains no secret. A place is skipped if its path is too long for a Unix
+    /// socket in it.
     /// - Returns: `nil` if none can be made.
     package init?(_ environment: [String: String]) {
         let places = (environment["TMPDIR"].map { [$0] } ?? []) + ["/tmp", "/var/tmp", "/dev/shm"]
@@ -30,7 +31,7 @@ package struct PrivateFolder {
 
     /// Removes the folder with its content.
     package func remove() {
-        try? FileManager.default.removeItem(atPath: path)  // if this fails, it stays in a folder for temporary files
+        try? FileManager.default.removeItem(atPath: path)  // if this fails, the folder stays among the temporary files
     }
 
     /// - Throws: if the file cannot be written.

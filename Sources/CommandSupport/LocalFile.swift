@@ -10,7 +10,7 @@ package enum LocalFile {
         package init(reason: String) { self.reason = reason }
     }
 
-    /// - Parameter mayBePipe: whether to wait for another program that writes into a pipe; a server must not.
+    /// - Parameter mayBePipe: whether to wait for another program that writes into a pipe. A server must not wait.
     /// - Throws: also if the file is longer than the limit, or not a file.
     package static func bytes(at path: String, atMost limit: Int, mayBePipe: Bool = false) throws(Unreadable) -> [UInt8] {
         try whole { () throws(Unreadable) in

@@ -41,7 +41,7 @@ extension Diagnosis {
         guard let path = TrustAnchors.systemBundles.first(where: { FileManager.default.fileExists(atPath: $0) }) else {
             return []
         }
-        let octets = (try? LocalFile.bytes(at: path, atMost: TrustFiles.bundleLimit)) ?? []  // an empty list proves nothing
+        let octets = (try? LocalFile.bytes(at: path, atMost: TrustFiles.bundleLimit)) ?? []  // without certificates, the check says nothing
         return Certificate.reading(pem: octets) ?? []
     }
 }

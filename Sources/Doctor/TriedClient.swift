@@ -1,7 +1,8 @@
 import Foundation
 import LocalCA
 
-/// Tests a client against our origin through the running Larder, with the variables of `larder env`.
+/// Tests a client program: it sends requests to the origin of `TrialOrigin` through the running Larder, with the variables of `larder
+/// env`.
 package struct TriedClient {
     /// The host name of the test's URLs. curl's library always resolves it to this machine (RFC 6761 §6.3), and programs do not exclude it
     /// from proxies.

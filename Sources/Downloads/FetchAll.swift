@@ -4,14 +4,14 @@ import Foundation
 import HTTPSession
 import TextCoding
 
-/// Fetches all URLs of one call, a limited number at once, in order.
+/// Fetches all URLs of one run of `larder fetch` in order, a limited number of them at once.
 package struct FetchAll: Sendable {
     /// The outcome of one URL.
     package struct Ending: Sendable {
         let item: FetchItem
         package let result: Result<FetchedFile, FetchFailure>
         let time: Duration
-        /// The number of bytes that are kept for a later call.
+        /// The number of bytes that are kept for a later run.
         let keptLength: UInt64
 
         package var isInterrupted: Bool {
@@ -75,7 +75,7 @@ package struct FetchAll: Sendable {
         return Ending(item: item, result: result, time: time, keptLength: kept)
     }
 
-    /// The file's name for messages: the name it will have, or the one that the URL suggests.
+    /// The file's name for messages: the name that the file will have, or the name that the URL suggests.
     private func label(_ item: FetchItem) -> String {
         if case .file(let path) = terms.place { return printable(String(path.split(separator: "/").last ?? ""), limit: 100) }
         let name = item.name ?? item.uri.path.split(separator: "/").last.map(String.init) ?? item.uri.host

@@ -3,7 +3,8 @@ import CommandSupport
 import Foundation
 import Synchronization
 
-/// Shows a board on standard error: lines that are redrawn on a terminal, otherwise a plain line from time to time. It has its own thread.
+/// Shows the progress on standard error, from its own thread: on a terminal as lines that are redrawn, otherwise as a plain line from
+/// time to time.
 package final class FetchDisplay: Sendable {
     enum Form: Sendable {
         /// Only failures are shown.

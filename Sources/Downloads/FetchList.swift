@@ -81,7 +81,7 @@ package enum FetchList {
         Place(column: line.distance(from: line.startIndex, to: word.startIndex) + 1)
     }
 
-    /// The list may come from another user: it may name files in the folder, but not other places.
+    /// A list may come from another user. It may therefore name only files in the output folder, not other paths.
     private static func fileName(_ name: String) throws(FetchFailure) -> String {
         guard SuggestedName.isSafe(name) else {
             throw FetchFailure(.usage, "bad_list", "'\(printable(name))' is not a plain file name")

@@ -8,7 +8,7 @@ import TextCoding
 package struct FetchedFile: Sendable {
     let path: String
     let length: UInt64
-    /// How many bytes of the file existed before.
+    /// How many bytes of the file an earlier run had left.
     let keptLength: UInt64
     /// Whether the file came from the store, without a request to the server.
     let isFromStore: Bool
@@ -24,7 +24,7 @@ struct FetchRun: Sendable {
     let terms: FetchTerms
     let session: HTTPSession
     let row: FetchBoard.Row
-    /// Returns the file name to use for a suggested one: the same, or `name.1` and so on if another URL of this call has it.
+    /// Returns the file name to use for a suggested one: the same, or `name.1` and so on if another URL of this run has that name.
     let claim: @Sendable (String) -> String
 
     func run() async throws(FetchFailure) -> FetchedFile {
@@ -87,13 +87,13 @@ struct FetchRun: Sendable {
         return end == path.startIndex ? "/" : String(path[..<end])
     }
 
-    /// Calls with the same URL and destination have the same purpose, so that a later call finds the existing part.
+    /// Runs that fetch the same URL to the same destination use the same purpose, so that a later run finds the existing part.
     private var purpose: PartFile.Purpose {
         switch terms.place {
         case .file(let path): .file(key: "\(item.uri)\n\(path.split(separator: "/").last ?? "")")
         case .folder: .file(key: "\(item.uri)\n\(item.name ?? "")")
         case .outlet(.null) where item.digest == nil: .nothing
-        // An output that is not a file gets a part that cannot be resumed.
+        // For an output that is not a file, the part cannot be resumed.
         case .outlet: .reading
         }
     }
@@ -131,7 +131,7 @@ struct FetchRun: Sendable {
 
     // MARK: The whole
 
-    /// Runs slow work where it does not delay tasks that read. The work is cancelled with the task.
+    /// Runs slow work on another thread, so that it does not delay tasks that read. If the task is cancelled, the work is cancelled too.
     private static func elsewhere<Value: Sendable>(
         _ work: @escaping @Sendable () throws(FetchFailure) -> Value
     ) async throws(FetchFailure) -> Value {

@@ -7,7 +7,7 @@ import TextCoding
 package enum FileDigest {
     static let pieceLength = 1 << 20
 
-    /// - Throws: also when the task is cancelled.
+    /// - Throws: an error also if the task is cancelled.
     static func make(of part: PartFile, by algorithm: DigestAlgorithm) throws(FetchFailure) -> ContentDigest {
         let hasher = DigestHasher(algorithm)
         var offset: UInt64 = 0
@@ -21,10 +21,10 @@ package enum FileDigest {
     }
 
     /// - Returns: `nil` if the file cannot be read.
-    /// - Throws: when the task is cancelled.
+    /// - Throws: an error if the task is cancelled.
     static func make(ofFileAt path: String, by algorithm: DigestAlgorithm) throws(FetchFailure) -> ContentDigest? {
         guard let file = FileHandle(forReadingAtPath: path) else { return nil }
-        defer { try? file.close() }  // nothing to lose: the file was only read
+        defer { try? file.close() }  // the file was only read
         let hasher = DigestHasher(algorithm)
         // If the file cannot be read to its end, the digest does not match.
         while let piece = try? file.read(upToCount: pieceLength), !piece.isEmpty {

@@ -10,7 +10,7 @@ import HTTPSerialization
 final class PartFile: Sendable {
     /// The request and the destination of the part.
     enum Purpose: Sendable, Equatable {
-        /// The part becomes a file, possibly in a later call.
+        /// The part becomes a file, possibly in a later run.
         case file(key: String)
         /// The part is read by this process, and has no name.
         case reading
@@ -22,7 +22,7 @@ final class PartFile: Sendable {
         var entity: FetchedEntity?
         var digests: [String] = []
         var done = Extents()
-        /// The number of bytes that earlier calls left.
+        /// The number of bytes that earlier runs left.
         var keptLength: UInt64 = 0
         var isFromStore = false
         var name = ""
@@ -47,7 +47,7 @@ final class PartFile: Sendable {
     private static let shortestRecordInterval: Duration = .milliseconds(20)
     private static let longestRecordInterval: Duration = .seconds(1)
 
-    /// Opens the part, with the bytes that an earlier call left. May wait for the disk.
+    /// Opens the part, with the bytes that an earlier run left. May wait for the disk.
     init(
         in folder: String, for purpose: Purpose, isSequential: Bool,
         synchronize: @escaping @Sendable (Int32) -> Int32 = { fdatasync($0) }
@@ -197,7 +197,8 @@ final class PartFile: Sendable {
     /// Asks the kernel to start writing this range, so that little remains to be flushed at the end. Only a hint.
     func beginWritingBack(_ range: Range<UInt64>) {
         guard case .file = purpose else { return }
-        // Linux starts writing dirty pages. It would also drop pages that are already on disk, but these are new.
+        // With this advice Linux starts to write dirty pages. It also drops pages from memory that are already on disk, but the pages of
+        // this range are new.
         _ = posix_fadvise(descriptor, off_t(range.lowerBound), off_t(range.upperBound - range.lowerBound), POSIX_FADV_DONTNEED)
     }
 

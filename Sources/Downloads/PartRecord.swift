@@ -52,7 +52,7 @@ struct PartRecord: Codable, Equatable {
         return (try? file.readToEnd()).map(Array.init)
     }
 
-    /// If the record cannot be written, no other process can resume the part, but this process continues.
+    /// If the record cannot be written, no later process can resume the part, but this process continues.
     func write(_ path: String) {
         guard let data = try? JSONEncoder().encode(self) else { return }  // every value can be encoded
         let hidden = path + ".new"

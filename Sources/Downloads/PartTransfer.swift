@@ -11,7 +11,7 @@ import HTTPSession
 /// passes. In a pass each worker takes one piece after another. A worker that fails returns the rest of its piece and ends, so that a
 /// server that accepts fewer connections gets fewer. A worker that finds another entity ends the pass.
 struct PartTransfer: Sendable {
-    /// The facts from the responses.
+    /// The facts that the responses contained.
     struct Facts: Sendable {
         var name = ""
         var isFromStore = false
@@ -123,7 +123,7 @@ struct PartTransfer: Sendable {
                 try await take(response, at: 0..<(new.total ?? .max), endsKnown: new.total != nil)
                 part.noteEnd()
             case .part(let range, let entity):
-                // A 206 need not repeat the name.
+                // A 206 need not repeat the field that suggests the file name.
                 if part.entity != nil, !part.suggestedName.isEmpty { facts.name = part.suggestedName }
                 try await admit(entity, facts.name, digests)
                 try await takeAll(response, range, entity)
@@ -238,7 +238,7 @@ struct PartTransfer: Sendable {
     private func refusal(_ response: StreamingResponse) async -> FetchFailure {
         var body: [UInt8] = []
         if GatewayAnswer.isLarders(response.fields) {
-            body = (try? await response.body.collect(atMost: GatewayAnswer.lengthLimit)) ?? []  // or only the status is used
+            body = (try? await response.body.collect(atMost: GatewayAnswer.lengthLimit)) ?? []  // without a body, only the status is used
         }
         return GatewayAnswer.failure(status: response.status, fields: response.fields, body: body)
     }

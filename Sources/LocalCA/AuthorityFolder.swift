@@ -7,9 +7,9 @@ import ServerTrust
 /// `next` also contains `from`, the day from whose first second on it issues certificates. A former `current` root leaves its certificate
 /// in `former`, so that it can be removed from trust stores.
 ///
-/// Folders have mode 0700 and files 0600, and belong to the user who runs the command (T27). Anything else is an error and not repaired:
-/// another user may already have read the key. A subfolder is created under a hidden name and then renamed, so that it is complete or
-/// absent.
+/// Folders have mode 0700 and files 0600, and belong to the user who runs the command (threat T27). Anything else is an error and not
+/// repaired: another user may already have read the key. A subfolder is created under a hidden name and then renamed, so that it is
+/// complete or absent.
 package struct AuthorityFolder {
     package enum OriginSlot: String {
         case current, next
@@ -181,7 +181,7 @@ package struct AuthorityFolder {
         return lstat(place, &facts) == 0
     }
 
-    /// Checks the owner and the permissions (T27). Rejects symbolic links too: another user may control their target.
+    /// Checks the owner and the permissions (threat T27). Rejects symbolic links too: another user may control their target.
     func check(_ place: String, isFolder: Bool, asRoot: Bool = false) throws(AuthorityFolderError) {
         var facts = stat()
         guard lstat(place, &facts) == 0 else { throw .system(place) }

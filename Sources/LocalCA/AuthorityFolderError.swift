@@ -1,7 +1,7 @@
 import CertificateAuthority
 import Foundation
 
-/// Why a CA's folder cannot be used, for "larder: …". The text reveals nothing of a key's content.
+/// Why a CA's folder cannot be used, as the text after `larder: `. The text reveals nothing of a key's content.
 package struct AuthorityFolderError: Error, Equatable {
     package let reason: String
     /// Whether the key is encrypted, no passphrase was given, and no other problem is known.

@@ -81,7 +81,7 @@ package enum MetricsFormat: Sendable {
         return result
     }
 
-    /// The number as text; whole numbers have no fraction.
+    /// The number as text; a whole number is written without a fraction.
     private static func number(_ number: Double) -> String {
         if number == number.rounded(), abs(number) < 1e15 { return "\(Int64(number))" }
         return "\(number)"

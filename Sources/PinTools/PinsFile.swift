@@ -52,6 +52,6 @@ package struct PinsFile {
 
     var text: String { top + YAMLWriter.write(entries, indentation: 0) }
 
-    /// - Throws: also if the file has changed since it was read.
+    /// - Throws: an error also if the file has changed since it was read.
     package func write() throws(WholeFile.Unwritten) { try WholeFile.write(text, to: path, replaces: true, inPlaceOf: octets) }
 }

@@ -35,7 +35,7 @@ package struct PinsFolder {
                 "has enforced pins from \(site.entry?.name ?? "tls.default"), at \(site.position), which would no longer apply"
             throw Refusal(reason: "nothing written: \(server.title) \(reason); use --mode enforce")
         }
-        let names = (try? LocalFile.names(in: folder, endings: TrustFiles.includedEndings)) ?? []  // it was read just before
+        let names = (try? LocalFile.names(in: folder, endings: TrustFiles.includedEndings)) ?? []  // the folder was read just before
         if names.count >= TrustFiles.includedLimit {
             throw Refusal(reason: "nothing written: \(folder) already has \(names.count) files, and Larder reads no more")
         }

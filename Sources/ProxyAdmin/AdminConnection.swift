@@ -73,7 +73,7 @@ final class AdminConnection: EventHandler, TimerHandler {
         case .request(let request):
             method = request.head.method
             phase = .waiting
-            // A client that disconnects is noticed by its hang-up.
+            // While the client waits, its disconnection is still reported as a hang-up.
             if let registration { loop.modify(registration, Interest()) }
             setDeadline(listener.limits.answer)
             AdminRouting.answer(

@@ -48,7 +48,7 @@ final class AdminListener: EventHandler, TimerHandler {
         }
     }
 
-    /// Pauses: waiting clients would wake this thread again at once, for as long as the error lasts.
+    /// Accepting pauses. Otherwise the waiting clients would wake this thread again at once, as long as the error lasts.
     private func acceptFailed(_ error: Int32) {
         if error == EAGAIN { return }
         if let registration { loop.modify(registration, Interest()) }
@@ -59,8 +59,8 @@ final class AdminListener: EventHandler, TimerHandler {
         if let registration { loop.modify(registration, .read) }
     }
 
-    /// Whether the client's user is that of this process, or root. The mode of the socket excludes other users; this check covers a changed
-    /// mode (T08).
+    /// Whether the client's user is that of this process, or root. The mode of the socket excludes other users; this check also excludes
+    /// them if the mode was changed (threat T08).
     private func isPermitted(_ client: Int32) -> Bool {
         if clients == .everyone { return true }
         let user = larder_peer_user(client)

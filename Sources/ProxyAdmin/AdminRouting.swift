@@ -1,7 +1,7 @@
 import HTTPMessage
 
 /// Finds the route for a request, and refuses all others, including requests from web pages. A page may be able to send requests to any
-/// socket that its user can reach (T05, T06).
+/// socket that its user can reach (threats T05 and T06).
 enum AdminRouting {
     /// - Parameter permitsEveryName: whether the Host field may have any name.
     static func answer(

@@ -38,7 +38,7 @@ package final class RecordingFile: Sendable {
         package var unscanned: Redactor.Unscanned?
         /// Whether responses that shared caches must not store are recorded too.
         package var keepsUnshared = true
-        /// The program that writes the file, for the manifest.
+        /// The name of the program that writes the file, for the file's manifest.
         package var tool: String
         /// The time at which the file's generation begins.
         package var now: Timestamp
@@ -114,7 +114,7 @@ package final class RecordingFile: Sendable {
 
     deinit {
         thread.handle.stop()
-        // The recorder's thread may run this, if it releases the last reference. That thread then ends by itself.
+        // The recorder's thread may run this code, if it releases the last reference. That thread then ends by itself.
         _ = thread.join(withinMilliseconds: 1000)
     }
 
@@ -164,7 +164,7 @@ package final class RecordingFile: Sendable {
     }
 
     /// Begins to record an exchange.
-    /// - Parameter isLogged: whether its digest will be requested (`ExchangeRecorder.tellDigest`).
+    /// - Parameter isLogged: whether the exchange's digest will be requested (`ExchangeRecorder.tellDigest`).
     package func begin(_ request: RequestToMatch, isLogged: Bool) -> ExchangeRecorder {
         let number = nextNumber.add(1, ordering: .relaxed).newValue
         run(request.body.octetCount) { (session) throws(SnapshotError) in

@@ -106,7 +106,7 @@ package final class ReplaySources: Sendable {
     deinit {
         reader.handle.stop()
         searcher.handle.stop()
-        // One of the two threads may run this, if it releases the last reference. That thread then ends by itself.
+        // One of the two threads may run this code, if it releases the last reference. That thread then ends by itself.
         _ = reader.join(withinMilliseconds: 1000)
         _ = searcher.join(withinMilliseconds: 1000)
     }
@@ -198,17 +198,17 @@ package struct RecordingQuery: Sendable {
     }
 }
 
-/// The outcome of looking up a request in the layers.
+/// The outcome of looking up a request in the replay sources.
 package enum LayerAnswer: Sendable {
     case found(ReplayedResponse, AnswerPlace)
     case missed(MissReason, nearest: NearMissReport?)
     case damaged
 }
 
-/// The location of a recording in the layers.
+/// The location of a recording in the replay sources.
 package struct AnswerPlace: Sendable {
     package let layer: Int
-    /// The recording's position in the layer's canonical order.
+    /// The recording's position in the canonical order of its replay source.
     let place: Int
     /// The body to read piece by piece; `nil` if the response holds the content.
     package let body: RecordedBody?

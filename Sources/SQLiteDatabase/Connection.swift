@@ -8,7 +8,7 @@ package final class Connection {
         case reading, writing, checkpointing
         /// Reads a file without any change, even at the close: the write-ahead log stays as it is.
         case browsing
-        /// Reads a complete file that does not change, in a directory that may be read-only. Its content is not trusted (T46).
+        /// Reads a complete file that does not change, in a directory that may be read-only. Its content is not trusted (threat T46).
         case immutable
     }
 

@@ -70,8 +70,8 @@ extension DatabaseError.Code {
         switch extended & 0xFF {
         case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_TOOBIG, SQLITE_FORMAT, SQLITE_MISMATCH: self = .damaged
         case SQLITE_CONSTRAINT: self = .constraint
-        // Larder's statements match the schema, which was checked when the file was opened. So an SQL error means that the schema's page
-        // was damaged since.
+        // Larder's statements match the schema, which was checked when the file was opened. So an SQL error means that the page with the
+        // schema was damaged since then.
         case SQLITE_ERROR: self = .damaged
         case SQLITE_FULL: self = .diskFull
         case SQLITE_BUSY, SQLITE_LOCKED: self = .busy

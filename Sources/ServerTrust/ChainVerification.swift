@@ -40,7 +40,7 @@ struct ChainVerification {
             fault.chain = chain
             throw fault
         }
-        // Verification failed, but recorded no fault.
+        // OpenSSL's verification failed without reporting a fault.
         guard isVerified, chain.first == leaf else { throw ChainFault(reason: .malformed, chain: chain) }
         return VerifiedChain(certificates: chain, allowed: findings.allowed)
     }
@@ -85,7 +85,7 @@ struct Findings {
         }
     }
 
-    /// Whether the list is only missing or out of date, as opposed to invalid.
+    /// Whether the revocation list is only missing or out of date, as opposed to invalid.
     private static func isLackOfList(_ code: Int32) -> Bool {
         [
             X509_V_ERR_UNABLE_TO_GET_CRL, X509_V_ERR_CRL_HAS_EXPIRED, X509_V_ERR_CRL_NOT_YET_VALID,

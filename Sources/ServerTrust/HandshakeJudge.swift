@@ -26,7 +26,7 @@ package final class HandshakeJudge {
     private let keep: ((ResumableSession) -> Void)?
     private let now: () -> Timestamp
     private var state = State.waiting
-    /// The timestamps that the server sent in the handshake itself.
+    /// The signed certificate timestamps that the server sent in the handshake itself.
     private var signedTimestamps: [UInt8]?
     /// The evidence that the server was accepted with; `nil` before that.
     package private(set) var evidence: ServerEvidence?
@@ -165,7 +165,7 @@ package final class HandshakeJudge {
         }
     }
 
-    /// The list arrives before or with the server's certificate, which it belongs to (RFC 6962 §3.3.1).
+    /// The list of signed certificate timestamps arrives before or with the server's certificate, to which it belongs (RFC 6962 §3.3.1).
     func take(timestamps list: [UInt8]) { signedTimestamps = list }
 
     func write(keys line: UnsafePointer<CChar>) { writeKeys?(line) }

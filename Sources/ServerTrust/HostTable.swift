@@ -7,7 +7,7 @@ package struct HostTable<Value: Sendable>: Sendable {
 
     package init() {}
 
-    /// - Returns: whether the value was stored; a second value for the same scope is not.
+    /// - Returns: `false` if the scope already has a value, which then stays.
     package mutating func insert(_ value: Value, for scope: HostScope) -> Bool {
         if values[scope] != nil { return false }
         values[scope] = value

@@ -72,7 +72,7 @@ public struct TrustPolicySet: Sendable {
     /// Whether a host may be contacted in plain text.
     package enum Plaintext: Sendable {
         case forbidden(by: TrustPolicy)
-        /// `until`: the last second for which this is known; `nil` for no end.
+        /// `until`: the last second for which plain text is known to be allowed; `nil` for no end.
         case allowed(until: POSIXTime?)
     }
 

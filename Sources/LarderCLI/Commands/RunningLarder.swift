@@ -115,7 +115,7 @@ struct RunningOptions: ParsableArguments {
         try settings.load(flags: flags, trustFiles: trustFiles)
     }
 
-    /// The options as settings. For `--listen` this is the admin socket that is named after its port.
+    /// The options as settings. For `--listen`, the setting is the path of the admin socket that has this port in its name.
     private var flags: [(flag: String, name: String, value: SettingsNode)] {
         if let socket { return [("--socket", "admin.socket", .plain(socket))] }
         guard let port, let path = AdminSocketPath.ofPort(port, ProcessInfo.processInfo.environment) else { return [] }

@@ -20,7 +20,7 @@ struct SettingsOptions: ParsableArguments {
         set = []
     }
 
-    /// Whether the options set more than the path of an admin socket.
+    /// Whether the options give any setting other than the path of the admin socket.
     var setsMoreThanTheSocket: Bool {
         let namesSocket = set.contains { $0.hasPrefix("admin.socket=") }
         return set.contains { !$0.hasPrefix("admin.socket=") } || config != nil && !namesSocket
@@ -39,7 +39,7 @@ struct SettingsOptions: ParsableArguments {
         project: ProjectSettings? = nil,
         trustFiles: TrustFiles? = nil, runsTests: Bool = false, hasChild: Bool = false
     ) throws(ExitCode) -> LoadedSettings {
-        // The files include keys and passphrases.
+        // The files that `tls:` names include keys and passphrases.
         if trustFiles != nil { ProcessMemorySecrecy.begin(hasChild: hasChild) }
         var sources = SettingsSources(
             file: config, policy: policy, project: project, assignments: defaults + set, flags: flags, trustFiles: trustFiles)

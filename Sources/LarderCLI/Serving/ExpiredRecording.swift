@@ -67,8 +67,8 @@ extension LarderSettings {
 }
 
 extension ServedSettings {
-    /// These settings; or, if a recording to replay has expired and `replay.on_expired` is `refresh`, these settings with mode `refresh` on
-    /// that file.
+    /// Returns the settings with the expired recording handled. If a recording to replay has expired and `replay.on_expired` is
+    /// `refresh`, the settings get mode `refresh` on that file. Otherwise they stay unchanged.
     ///
     /// Evaluated when settings become active: a recording that expires during a replay is still replayed.
     /// - Throws: why the recording cannot be re-recorded.

@@ -54,7 +54,7 @@ final class RunningRecordings: Sendable {
         }
     }
 
-    /// Opens the recordings that a mode needs, and adds them to the server's settings.
+    /// Opens the recordings that the settings' mode needs, and adds them to the server's settings.
     func prepare(_ serving: inout ServerSettings, for settings: LarderSettings) throws(Refusal) {
         let unfinished = state.withLock { $0.isRecorded(for: settings) ? nil : $0.unfinished }
         if settings.replays || settings.recordingPurpose == .compare, let unfinished,
@@ -171,7 +171,7 @@ final class RunningRecordings: Sendable {
         let named = purpose == .compare ? settings.files.first : settings.file
         guard let path = named else { throw Refusal(reason: "record.file names no file") }
         let key = try key(of: settings)
-        // Without the project's key, placeholders cannot be traced to their secrets later.
+        // Without the project's key, no later run can compute the same placeholders for the same secrets.
         var terms = RecordingFile.Terms(
             path: path, key: key ?? .make(), tool: SnapshotFiles.tool,
             now: Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)))

@@ -9,13 +9,13 @@ struct DecisionSteps {
     let trace: DecisionTrace
     let rules: [String]
     let overrides: [RuleOverride]
-    /// The candidates, which add details to the trace, if available.
+    /// The stored responses that the request could have reused, if available. They add details to the trace.
     var candidates: [StoredResponse] = []
     var requestFields: Fields?
     var secondaryKey = SecondaryKey.none
     /// Each limit that applies, with its rule; only for dry runs, which do not count requests.
     var limits: [(rule: String, limit: String)] = []
-    /// Whether the request has only-if-cached, if known.
+    /// Whether the request has only-if-cached, if that is known.
     var isOnlyIfCached: Bool?
 
     /// The reason's word, as in the log and in Cache-Status; the error's code if an error ended the request, empty if there is no reason.
@@ -32,7 +32,7 @@ struct DecisionSteps {
             values: [("matched", .array(rules.map(JSONText.string)))], steps: overrideSteps + upgradeSteps + policySteps)
     }
 
-    /// Limits, report mode and the shadow policy.
+    /// The steps about limits, report mode and the shadow policy.
     private var policySteps: [Explanation.Step] {
         var steps = limits.map { rule, limit in
             Explanation.Step(
@@ -92,7 +92,7 @@ struct DecisionSteps {
         return Explanation.Step("key", text, "RFC 9111 §2", values: [("key", .string(text))])
     }
 
-    /// `with If-None-Match of the stored response`.
+    /// Text such as `with If-None-Match of the stored response`.
     var sentConditions: String {
         let names = trace.sentConditions.names
         return names.isEmpty
@@ -117,7 +117,7 @@ struct DecisionSteps {
             steps: candidateSteps)
     }
 
-    /// Newest first, in the order they are considered.
+    /// The steps about the candidate responses: newest first, the order in which they are considered.
     private var candidateSteps: [Explanation.Step] {
         (0..<Int(trace.candidates.count)).prefix(32).map { place in
             let selected = trace.candidates.selected ?? Int.max
@@ -268,7 +268,7 @@ struct DecisionSteps {
 }
 
 extension LifetimeSource {
-    /// The word in the JSON form.
+    /// The name of the lifetime's source in JSON.
     var word: String {
         switch self {
         case .none: "none"

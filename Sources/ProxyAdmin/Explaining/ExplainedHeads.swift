@@ -85,7 +85,7 @@ package struct ExplainedHeads {
 }
 
 extension ExplainedHeads.Refusal {
-    /// - Parameter bytes: start with a request line.
+    /// - Parameter bytes: bytes that start with a request line.
     fileprivate init(fault: ProxyCore.Fault, requestLine bytes: [UInt8]) {
         let line = bytes.prefix { $0 != ASCII.cr }
         let parts = line.split(separator: ASCII.space, maxSplits: 2, omittingEmptySubsequences: false)

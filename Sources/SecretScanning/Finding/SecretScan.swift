@@ -15,7 +15,7 @@ package struct FoundSecret: Equatable {
 }
 
 extension FoundSecret {
-    /// A secret without evidence from a name.
+    /// A secret that no name indicates.
     package init(range: Range<Int>, kind: SecretKind, isPlaceholder: Bool) {
         self.init(range: range, kind: kind, isPlaceholder: isPlaceholder, value: nil)
     }
@@ -187,7 +187,7 @@ package enum SecretScan {
         // A form field does not continue past these bytes.
         if blank != [ASCII.space] { limit = octets.end(from: end, limit: limit - end) { !"&\" \r\n".utf8.contains($0) } }
         while end < limit, !octets.holds(closing, at: end) { end += 1 }
-        // A truncated key is a secret up to its end.
+        // If the last line of a key is missing, everything up to the end of the text is a secret.
         end = octets.holds(closing, at: end) ? end + closing.count : limit
         var mark = label + dashes.count
         if octets.holds(EscapedText.lineFeed, at: mark) { mark += EscapedText.lineFeed.count }

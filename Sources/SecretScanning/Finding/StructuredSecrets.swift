@@ -221,8 +221,8 @@ struct StructuredSecrets {
 
     // MARK: XML
 
-    /// Reads contents of elements and values of attributes. Also reads the attributes `value` and `content` next to a `name` that
-    /// indicates a secret. Also for HTML.
+    /// Reads contents of elements and values of attributes, in XML and in HTML. Also reads the attributes `value` and `content` next to a
+    /// `name` that indicates a secret.
     mutating func searchXML() {
         var place = 0
         while let opening = octets[place...].firstIndex(of: UInt8(ascii: "<")) {

@@ -1,10 +1,10 @@
 import HTTPMessage
 
-/// A regular expression whose matching time is bounded by the length of the text, whatever the pattern. It follows all alternatives
-/// at once, byte by byte, without backtracking (T35).
+/// A regular expression whose matching time is bounded by the length of the text, whatever the pattern. It follows all alternatives at
+/// once, byte by byte, without backtracking (threat T35).
 ///
-/// Supports bytes, `.`, classes `[a-z]` and `[^…]`, `\d \D \w \W \s \S`, groups, `|`, `* + ?` and `{m,n}`, and `^` and `$` for the
-/// ends of the text. Finds the leftmost match. If several matches begin there, finds the longest. There are no captures.
+/// Supports bytes, `.`, classes `[a-z]` and `[^…]`, `\d \D \w \W \s \S`, groups, `|`, `* + ?` and `{m,n}`, and `^` and `$` for the ends
+/// of the text. Finds the leftmost match. If several matches begin there, finds the longest. There are no captures.
 package struct LinearPattern: Sendable {
     /// The maximum number of steps in a pattern.
     static let stepLimit = 512

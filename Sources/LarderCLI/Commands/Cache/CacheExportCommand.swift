@@ -132,7 +132,7 @@ final class CacheExport {
     /// The folder must be empty: files of an earlier export would be treated as files of this export.
     private static func makeFolder(_ folder: String) throws {
         let files = FileManager.default
-        // If the folder cannot be read, creating it below fails, and that failure is reported.
+        // If the folder cannot be read, creating `bodies` in it fails below, and that failure is reported.
         if let names = try? files.contentsOfDirectory(atPath: folder), !names.isEmpty {
             Terminal.talk("larder: \(printable(folder, limit: 4096)) is not empty\n")
             throw ExitCode.failure

@@ -189,8 +189,8 @@ struct FetchCommand: ParsableCommand {
             if isTold { Terminal.output(FetchReport.line(ending) + "\n") }
         }
         let outcome = Outcome()
-        // Runs on the thread that reads, so that received pieces are written without switching threads. Work that takes long runs
-        // elsewhere.
+        // The task runs on the session's thread, which reads the responses, so that received bytes are written without switching threads.
+        // Work that takes long runs on other threads.
         let task = Task.detached(executorPreference: session.taskExecutor) {
             outcome.endings = await all.run()
             await session.shutdown(.cancel)

@@ -63,8 +63,7 @@ extension PinsCommand {
             if let (name, port) = TrustEntry.parts(of: host) {
                 let scopes = [TrustPolicySet.Entry.Labels.all, .one].compactMap { HostScope(host: name, labels: $0, port: port) }
                 let found = sites.filter { $0.entry.map { scopes.contains($0.scope) } == true }
-                // Two entries may match this name, with different spellings: the star of one matches one label, the star of the other any
-                // number of labels.
+                // Two entries may match this name: in one the star stands for one label, in the other for any number of labels.
                 if let site = found.first(where: { $0.entry?.name == host }) ?? found.first, site.terms.pins != nil {
                     return site
                 }
@@ -89,7 +88,8 @@ extension PinsCommand {
             return Set(found.map(\.position)).count == 1 ? found.first : nil
         }
 
-        /// The keys of the chain that the server sends now. A pattern names no server.
+        /// The keys of the chain that the server sends now. A pattern names no server to connect to: the list is then empty, and
+        /// `--force` is required.
         private func shownKeys(_ settings: LarderSettings, of site: SettingsLocation) throws -> [SHA256Digest] {
             guard let server = NamedServer(argument: host)?.at(site.entry?.port) else {
                 try requireForce("is a pattern")
@@ -160,7 +160,7 @@ extension SettingsLocation {
             switch source {
             case .digest(let pin, _): PinRotation.Item(pin.publicKeyDigest)
             case .file(let file):
-                // This file was already read when the settings were loaded.
+                // Loading the settings has already read this file, so an error here is unlikely and ignored.
                 PinRotation.Item(
                     text: file.path,
                     keys: ((try? LocalFile.bytes(at: origin.path(of: file.path), atMost: TrustFiles.pinFileLimit))

@@ -133,10 +133,10 @@ struct EphemeralProxy {
         }
     }
 
-    /// Whether the user's own settings log queries. The log of a run always contains them, for its summary.
+    /// Whether the user's own settings log the queries of URLs. The log of a run always contains them, for its summary.
     private static func logsQueries(_ options: SettingsOptions, policy: String?) -> Bool {
         let sources = SettingsSources(file: options.config, policy: policy, assignments: options.set, flags: [], trustFiles: nil)
-        // Problems in the settings are reported when they are loaded for serving.
+        // Problems in the settings are not reported here, but when the settings are loaded for serving.
         guard case .settings(let settings) = sources.load().outcome else { return false }
         return settings.log.access.includesQuery
     }
@@ -159,7 +159,7 @@ struct EphemeralProxy {
     }
 
     private static func openLog(_ path: String) throws(ExitCode) -> Int32 {
-        // Standard output is not opened by path: it may be a socket, and a file must keep its position.
+        // Standard output is not opened by path: it may be a socket; if it is a file, writing must continue at the current position.
         let given = path == "-" ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3) : -1
         if given >= 0 { return given }
         // A pipe without a reader is an error; Larder does not wait for a reader.
