@@ -7,7 +7,7 @@ struct KeyHash: Hashable, Sendable {
     /// The half of the hash that represents the key in the set of stored keys.
     let high: UInt64
 
-    /// The 16 bytes as in the store's file.
+    /// Calls `body` with the 16 bytes of the hash, as they are in the store's file.
     func withBytes<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
         let bytes = bytes
         return body(bytes.span)

@@ -30,7 +30,7 @@ package struct StoreConfiguration: Sendable {
     /// The number of threads that read the file: two, or four if the store is larger than memory.
     package var readerCount = 2
     package var limits = StoreLimits()
-    /// `.kept` for manual work on a store: neither a full disk nor damage causes its content to be deleted.
+    /// The role of the file. In the role `.kept`, for manual work on a store, neither a full disk nor damage causes content to be deleted.
     package var role = StoreFile.Role.cache
     /// Gets notices for the log. Called on the store's threads.
     package var report: @Sendable (StoreNotice) -> Void = { _ in }

@@ -1,5 +1,5 @@
-/// Writes the binary form. Equal strings, equal numbers and so on are written once, in the order in which Python's plistlib writes
-/// them.
+/// Writes the binary form. Equal strings, numbers and other simple values are written only once. The order of the objects is that
+/// of Python's plistlib.
 struct BinaryPropertyListWriter {
     private var objects: [PropertyListValue] = []
     private var numbers: [PropertyListValue: Int] = [:]

@@ -16,7 +16,7 @@ public enum PropertyListValue: Hashable, Sendable {
     case array([PropertyListValue])
     /// Members by key.
     case dictionary(PropertyListDictionary)
-    /// A reference within an archive; only the binary form has a type for it.
+    /// A reference (UID) within a keyed archive; only the binary form has a type for references.
     case uid(UInt64)
 }
 

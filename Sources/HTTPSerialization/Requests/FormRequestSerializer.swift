@@ -11,8 +11,8 @@ public struct FormRequestSerializer: RequestSerializer {
         self.queryMethods = queryMethods
     }
 
-    /// Without parameters, the target stays unchanged. For a method with a form, the request then has empty content with the form's media
-    /// type.
+    /// Without parameters, the target stays unchanged. If the method sends its parameters as a form, the request then has empty content
+    /// with the form's media type.
     public func serialize(
         _ parameters: JSONObject?, method: String, target: String
     ) throws(RequestSerializationError) -> SerializedRequest {

@@ -100,7 +100,7 @@ package struct ContentTransform: Sendable {
         }
     }
 
-    /// Builds no value, so that only the output takes memory.
+    /// Removes nulls without building a JSON value, so that only the output takes memory.
     private func withoutNulls(
         _ content: [UInt8], _ nulls: NullRemoval, _ isOverdue: @escaping () -> Bool
     ) throws(TransformFault) -> [UInt8] {

@@ -17,7 +17,7 @@ extension CachedCall {
         request.fields["Cache-Control"] = nil
         request.fields["Pragma"] = nil
         Task { [request] in
-            // Another validation may have ended between this call's lookup and `enter`.
+            // Another validation may have ended after this call's lookup and before `enter`, and may have stored a newer response.
             let isStored = await isStillStored(stored)
             let retryAfter = isStored ? await Self.validate(stored, by: request, in: session) : nil
             session.validations.leave(key, until: retryAfter, at: .now)

@@ -10,7 +10,7 @@ public final class MemoryResponseCache: ResponseCaching {
 
     /// - Parameters:
     ///   - capacity: in bytes; above it, the least recently used responses are evicted until at most `preferredAfterPurge` is left.
-    ///   - preferredAfterPurge: in bytes.
+    ///   - preferredAfterPurge: the size, in bytes, at which eviction stops.
     ///   - variantLimit: how many variants (Vary) of one target are stored.
     ///   - bodyLengthLimit: in bytes; a response with a longer body is not stored. `nil`: a quarter of the capacity.
     public init(

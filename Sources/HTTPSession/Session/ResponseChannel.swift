@@ -219,7 +219,7 @@ final class ResponseChannel: Sendable {
         waiters.feeder?.resume()
     }
 
-    /// The end, and the callbacks to run before it is visible.
+    /// The end, and the callbacks to run before the reading task can see the end.
     private struct Ending {
         let end: End
         let posted: MonotonicTime?

@@ -2,7 +2,7 @@ import HTTPCaching
 import HTTPMessage
 import SQLiteDatabase
 
-/// A job for the browsing thread; gets `nil` if the store cannot be browsed.
+/// A job for the browsing thread. It receives a browser, or `nil` if the store cannot be browsed.
 package typealias BrowseJob = @Sendable (StoreBrowser?) -> Void
 
 /// Reads a store's file for listings: lists it, shows single responses and their bodies, and verifies it. Changes nothing.

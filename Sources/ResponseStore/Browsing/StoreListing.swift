@@ -38,7 +38,7 @@ package struct StorePage: Sendable {
     static let rowLimit = 4096
     /// The maximum duration of a page's read transaction, in milliseconds.
     static let milliseconds: Int64 = 50
-    /// The maximum number of entries of a page, which must be kept for slow clients.
+    /// The maximum number of entries in a page. A page stays in memory while a slow client reads it.
     static let entryLimit = 512
 }
 

@@ -3,7 +3,7 @@ import Glibc
 
 /// The file system operations of the store.
 enum FileSystem {
-    /// The directory's path; `.` for a bare name.
+    /// The path of the directory that contains a file; `.` if the file's path is a bare name.
     static func folder(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])

@@ -40,7 +40,7 @@ final class ReadingTables {
     /// All live responses of a key, unordered, with those bodies that may be kept in memory.
     /// - Parameters:
     ///   - bodyLimit: the maximum total length of bodies read from chunks, in bytes.
-    ///   - sealing: add the row's checksum to references to bodies that are read later, so that the row can be recognized.
+    ///   - sealing: whether references to bodies that are read later contain the row's checksum, so that the row can be recognized.
     func responses(
         ofKey key: [UInt8], _ hash: KeyHash, bodyLimit: Int, sealing: Bool = false
     ) throws(StoreError) -> Found {

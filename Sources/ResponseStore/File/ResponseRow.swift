@@ -22,7 +22,7 @@ struct ResponseRow {
     var generation: Int64 = 0
     var state: State = .complete
     var origin: Int64 = 0
-    /// 0 if the body is inline; the negative of the row id if it is in extents.
+    /// The id of the body's chunks; 0 if the body is inline, and the negative row id if the body is in extents.
     var bodyID: Int64 = 0
     var bodyLength: Int64 = 0
     /// The number of bytes in extents, if the body is in extents.
@@ -35,7 +35,7 @@ struct ResponseRow {
     var facts: [UInt8] = []
     var key: [UInt8] = []
     var nominated: [UInt8] = []
-    /// One tag per line.
+    /// The tags, one on each line.
     var tags: [UInt8] = []
     /// Request time, head and trailers, as encoded by `encodeHead`.
     var head: [UInt8] = []

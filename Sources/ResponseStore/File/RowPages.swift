@@ -9,7 +9,7 @@ final class RowPages {
     struct Found {
         let row: ResponseRow
         let summary: WritingTables.RowSummary
-        /// `nil` if the row is corrupt.
+        /// The listing's entry for the row; `nil` if the row is corrupt.
         let entry: StoredEntry?
         let lastAccess: Int64
         /// How many bytes of the body are stored; for a partial response, fewer than the body has.

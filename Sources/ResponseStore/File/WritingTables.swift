@@ -371,7 +371,7 @@ final class WritingTables {
         return (Int(lastChunk.integer(0) & Int64(Chunk.limit - 1)), Int(lastChunk.integer(1)))
     }
 
-    // MARK: -
+    // MARK: Row ids
 
     /// An id above all ids that the file has used.
     func nextID() throws(StoreError) -> StoredRowID {

@@ -260,7 +260,7 @@ final class MemoryTier: Sendable {
         }
     }
 
-    /// Counts an invalidation: fetches for this key that have already begun will not be stored.
+    /// Counts an invalidation: the responses to fetches of this key that have already begun will not be stored.
     func countInvalidation(_ hash: KeyHash) { shards[shard(hash)].withLock { $0.countInvalidation(hash.low) } }
 
     /// Removes all responses of a key (RFC 9111 §4.4).

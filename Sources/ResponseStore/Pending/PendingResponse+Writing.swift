@@ -91,7 +91,7 @@ extension PendingResponse {
         didEnd(.stored(response))
     }
 
-    /// - Parameter isCounted: whether the reason for not storing the response is already counted, or a part of it is stored.
+    /// - Parameter isCounted: whether the reason for not storing the response is already counted, or a part of the response is stored.
     func didEnd(_ outcome: PendingOutcome, isCounted: Bool = false) {
         let (waiting, reason) = state.withLock { state -> ([@Sendable (PendingOutcome) -> Void], UnstoredReason?) in
             let reason = state.reasonOfEnd(outcome)

@@ -25,7 +25,7 @@ enum ReadJob: Sendable {
 package enum LookUpResult: Sendable {
     case found(StoredVariants)
     case absent
-    /// Too many reads are queued, or the file cannot be read: treated as absent for this request.
+    /// Too many reads are queued, or the file cannot be read. For this request, the response is treated as absent.
     case unavailable
 }
 
@@ -33,7 +33,7 @@ package enum LookUpResult: Sendable {
 package enum BodyReadResult: Sendable {
     /// The range has the requested bytes, from the requested offset on.
     case bytes([UInt8], Range<Int>)
-    /// Missing or corrupt. The response is being removed.
+    /// The piece is missing or corrupt. The response is being removed.
     case failed
 }
 

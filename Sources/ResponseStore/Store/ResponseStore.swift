@@ -120,7 +120,7 @@ package final class ResponseStore: Sendable {
         return purges.isEmpty ? found : found.filter { purges.left(of: $0.response) === $0.response }
     }
 
-    /// Whether a body is being stored.
+    /// Whether any body is being stored.
     package var hasPending: Bool { core.pendingResponses.count > 0 }
 
     /// The bodies that are being stored for a key and will soon be available in the store. Does not block on the disk.

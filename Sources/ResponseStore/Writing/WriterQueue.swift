@@ -74,8 +74,8 @@ final class WriterQueue: Sendable {
     }
 
     /// Adds an operation within the limits.
-    /// - Parameter isPromised: whether it was accepted before its body arrived (by checking `refusal`): then only a full disk causes a
-    ///   rejection.
+    /// - Parameter isPromised: whether `refusal` accepted the response before its body arrived; then only a full disk or a closing
+    ///   store causes a rejection.
     /// - Returns: why it was not added; `nil` if it was.
     func offer(_ operation: WriterOperation, isPromised: Bool = false) -> UnstoredReason? {
         if refusesNew.load(ordering: .relaxed) { return .diskFull }
