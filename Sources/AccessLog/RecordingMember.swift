@@ -3,8 +3,9 @@ import ServerTrust
 
 /// How recordings were involved in a request, as members of the request's log line.
 ///
-///     ,"recording":"build.larder","body_digest":"sha256:…" ,"recording":"new" ,"nearest":"GET http://api.test:80/jobs: query parameter
-///     page"
+///     ,"recording":"build.larder","body_digest":"sha256:…"
+///     ,"recording":"new"
+///     ,"nearest":"GET http://api.test:80/jobs: query parameter page"
 package enum RecordingMember {
     /// The maximum number of bytes of each text.
     enum Limit {

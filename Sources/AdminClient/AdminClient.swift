@@ -79,7 +79,7 @@ package final class AdminClient {
         return (status, String(decoding: received, as: UTF8.self))
     }
 
-    // MARK: Parts
+    // MARK: Steps of a request
 
     /// - Parameter seconds: 0 means no limit.
     private func limit(_ option: Int32, seconds: Int) {

@@ -79,7 +79,7 @@ package enum AdminSocketPath {
 
     /// The names of the sockets in the order of their ports. The last is the name without a port that earlier versions used.
     private static func names(in folder: String) -> [String] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []  // there is no directory yet
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []  // the folder may not exist yet
         let ports = names.compactMap { name in
             UInt16(name.dropFirst("admin-".count).dropLast(".sock".count)).flatMap { Self.name(ofPort: $0) == name ? $0 : nil }
         }

@@ -62,7 +62,7 @@ package struct ClientEnvironment {
         return (others + [files.folder]).joined(separator: ":")
     }
 
-    /// Adds our options once, even if the variables are set repeatedly: the options of an earlier Larder are removed.
+    /// Adds Larder's options once, even if the variables are set repeatedly: the options of an earlier Larder are removed.
     private static func joined(_ given: String?, _ ours: String) -> String {
         let others = (given ?? "").replacing(JavaProperty.joinedBefore, with: "")
         return others.utf8.allSatisfy { $0 <= UInt8(ascii: " ") } ? ours : "\(others) \(ours)"

@@ -36,7 +36,7 @@ package struct ClientFolder {
         } catch {
             throw WholeFile.Unwritten(reason: "the folder cannot be created")
         }
-        // The mark is written last, after the trust store with these certificates.
+        // The file `trust.mark` is written last, after the trust store with the same certificates.
         let mark = "\(files.folder)/trust.mark"
         let markText = Array("\(Hexadecimal.encode(SHA256Digest(of: trust.bundleText).octets))\n".utf8)
         if environment.carriesTrust, !Self.stands(markText, at: mark) || access(files.javaStore, R_OK) != 0 {

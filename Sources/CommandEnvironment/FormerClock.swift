@@ -28,7 +28,7 @@ package struct FormerClock {
 
     /// Where Debian, Fedora, Alpine and others install libfaketime, in its version for programs with threads.
     private static var places: [String] {
-        let multiarch = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib")) ?? []  // empty if unreadable
+        let multiarch = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib")) ?? []  // an unreadable folder has no entries
         let folders =
             ["/usr/lib64", "/usr/lib", "/usr/local/lib"] + multiarch.filter { $0.contains("-linux-") }.map { "/usr/lib/\($0)" }
         return folders.map { "\($0)/faketime/libfaketimeMT.so.1" }

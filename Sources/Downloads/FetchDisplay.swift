@@ -84,7 +84,7 @@ package final class FetchDisplay: Sendable {
         }
     }
 
-    // MARK: On a terminal
+    // MARK: Display on a terminal
 
     private func bars(_ picture: FetchBoard.Picture, _ now: ContinuousClock.Instant) -> [String] {
         let (width, height) = Self.size()

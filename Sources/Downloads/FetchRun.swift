@@ -70,7 +70,7 @@ struct FetchRun: Sendable {
         }
     }
 
-    // MARK: Places
+    // MARK: Names and paths
 
     private var folder: String {
         switch terms.place {
@@ -129,7 +129,7 @@ struct FetchRun: Sendable {
             .file, "file_exists", "\(printable(path, limit: 4096)) already exists; --overwrite replaces it")
     }
 
-    // MARK: The whole
+    // MARK: The complete file
 
     /// Runs slow work on another thread, so that it does not delay tasks that read. If the task is cancelled, the work is cancelled too.
     private static func elsewhere<Value: Sendable>(

@@ -24,7 +24,7 @@ package enum FileDigest {
     /// - Throws: an error if the task is cancelled.
     static func make(ofFileAt path: String, by algorithm: DigestAlgorithm) throws(FetchFailure) -> ContentDigest? {
         guard let file = FileHandle(forReadingAtPath: path) else { return nil }
-        defer { try? file.close() }  // the file was only read
+        defer { try? file.close() }  // after reading, an error of close does not matter
         let hasher = DigestHasher(algorithm)
         // If the file cannot be read to its end, the digest does not match.
         while let piece = try? file.read(upToCount: pieceLength), !piece.isEmpty {

@@ -140,7 +140,7 @@ final class PartFile: Sendable {
 
     var isWhole: Bool { state.withLock { state in state.entity?.total.map { state.done.missing(of: $0).isEmpty } ?? false } }
 
-    // MARK: Changes
+    // MARK: Changing the part
 
     /// Discards everything.
     func beginAnew() async throws(FetchFailure) {

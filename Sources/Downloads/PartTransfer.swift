@@ -151,7 +151,7 @@ struct PartTransfer: Sendable {
         row.begin(at: part.length, of: entity.total, keeping: part.keptLength)
     }
 
-    // MARK: Several at once
+    // MARK: Several requests at once
 
     private func takeAll(_ first: StreamingResponse, _ range: Range<UInt64>, _ entity: FetchedEntity) async throws(Break) {
         let queue = PieceQueue(part.missing, without: range, pieceLength: terms.parts > 1 ? pieceLength : .max)

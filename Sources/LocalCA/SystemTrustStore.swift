@@ -90,7 +90,7 @@ package struct SystemTrustStore: TrustStore {
             for name in names {
                 let file = "\(folder)/\(name)"
                 if file == self.file(of: entry) { continue }
-                let octets = (try? LocalFile.bytes(at: file, atMost: Self.bundleLimit)) ?? []  // empty if unreadable
+                let octets = (try? LocalFile.bytes(at: file, atMost: Self.bundleLimit)) ?? []  // an unreadable file has no certificates
                 if Certificate.reading(pem: octets)?.contains(entry.certificate) == true { return true }
             }
         }

@@ -75,7 +75,7 @@ enum CurlPins {
         return host
     }
 
-    // MARK: Other options
+    // MARK: Other options of curl
 
     /// Whether the option takes a value; `nil` if the option is unknown.
     private static func takesValue(_ option: String) -> Bool? {

@@ -148,7 +148,7 @@ package final class RecordingFile: Sendable {
         if !isTaken { completion(.failure(.malformed("the recording is already finished"))) }
     }
 
-    // MARK: For exchanges
+    // MARK: Recording exchanges
 
     func beginUse() { uses.withLock { $0.count += 1 } }
 

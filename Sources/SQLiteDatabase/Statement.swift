@@ -33,7 +33,7 @@ package final class Statement {
         check(csqlite_bind_borrowed(handle, index, bytes.baseAddress, UInt64(bytes.count)))
     }
 
-    // MARK: Running
+    // MARK: Running the statement
 
     /// - Returns: whether the statement has produced a row.
     package func step() throws(DatabaseError) -> Bool {

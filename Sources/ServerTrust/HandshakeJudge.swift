@@ -160,7 +160,7 @@ package final class HandshakeJudge {
         isAskedForIdentity = true
         switch state {
         case .waiting, .resuming, .judged(.failure): return false
-        // The certificate is sent only after the stapled response was accepted.
+        // The client certificate is sent only after the server's stapled response was accepted.
         case .awaitingStaple, .judged(.success): return identity?.show(in: session) ?? true
         }
     }

@@ -189,7 +189,7 @@ struct ExplainCommand: ParsableCommand {
         }
     }
 
-    /// The request's head as a client would send it to the proxy, followed by the saved response's.
+    /// The request's head as a client would send it to the proxy, followed by the head of the saved response.
     private func heads(_ content: [UInt8]?) throws -> [UInt8] {
         let target =
             (url ?? "").split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).first.map(String.init) ?? ""

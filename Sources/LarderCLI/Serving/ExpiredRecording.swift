@@ -23,7 +23,7 @@ struct ExpiredRecording: Equatable, Sendable, CustomStringConvertible {
         if recordings.files.count > 1 { return "`replay.layers` lists more than one snapshot" }
         if recordings.asOf != .newest { return "replay.as_of selects an older generation" }
         if !recordings.signedBy.isEmpty {
-            return "replay.signed_by requires a signature, and re-recording removes it"
+            return "replay.signed_by requires a signature, and re-recording removes the signature"
         }
         return Self.hindranceOfFile(path)
     }
@@ -59,7 +59,8 @@ extension LarderSettings.Recordings {
 }
 
 extension LarderSettings {
-    /// Warnings about expired recordings that are replayed. `refresh` only warns if a rule replays, or if missing exchanges are forwarded.
+    /// Warnings about expired recordings that are replayed. With `replay.on_expired: refresh`, Larder re-records them in mode `replay`,
+    /// so it warns only in other modes that replay them.
     var replayWarnings: [String] {
         guard replays, recordings.onExpired != .fail else { return [] }
         return recordings.expiredLayers(at: .now).map(\.description)

@@ -108,7 +108,7 @@ extension RunningServer {
 }
 
 extension AdminRoute {
-    /// This route in a Larder that serves one command. The command can use the admin socket, but may only read the settings.
+    /// The same route for a Larder that serves one command. The command can use the admin socket, but only to read.
     fileprivate var closedToCommand: AdminRoute {
         if method == .get { return self }
         return AdminRoute(method, path, parameters: parameters) { request, exchange in

@@ -183,7 +183,7 @@ final class RunningServer: Sendable {
         }
     }
 
-    /// Keeps a server of the admin API until the end.
+    /// Keeps a server of the admin API alive until Larder ends.
     func keep(_ admin: AdminServer) { self.admin.withLock { $0.append(admin) } }
 
     /// Whether this Larder accepts no further clients.
@@ -255,7 +255,7 @@ final class RunningServer: Sendable {
         switch loaded.outcome {
         case .problems(let problems):
             for problem in problems { Terminal.talk("\(problem)\n") }
-            log.logger.error("the settings were not reloaded: the active ones are unchanged")
+            log.logger.error("the settings were not reloaded: the active settings are unchanged")
             return .refused(problems: problems.map(\.description))
         case .settings(let settings):
             let former = readFiles.withLock { $0 }
@@ -265,7 +265,7 @@ final class RunningServer: Sendable {
                 : SettingsLoss.reasons(
                     from: served.withLock { $0.read }, file: former.file, empty: former.empty, to: settings, loaded)
             if !losses.isEmpty {
-                for loss in losses { log.logger.error("the settings were not reloaded: \(loss); the active ones are unchanged") }
+                for loss in losses { log.logger.error("the settings were not reloaded: \(loss); the active settings are unchanged") }
                 return .refused(problems: losses)
             }
             let changes = PolicyComparison.differences(

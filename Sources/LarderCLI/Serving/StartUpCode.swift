@@ -15,7 +15,8 @@ enum StartUpCode {
         }
     }
 
-    /// The range of a line like `55d0c8a00000-55d0ca100000 r-xp 00000000 08:01 1234 /usr/bin/larder`.
+    /// The address range of executable code in a line of `/proc/self/maps` such as `55d0c8a00000-55d0ca100000 r-xp 00000000 08:01 1234
+    /// /usr/bin/larder`.
     private static func codeMapping(_ line: Substring) -> Range<UInt>? {
         let words = line.split(separator: " ", omittingEmptySubsequences: true)
         guard words.count == 6, words[1] == "r-xp", words[5].hasPrefix("/") else { return nil }

@@ -69,7 +69,7 @@ package enum CacheRoutes {
                 guard !question.filter.isEmpty || request["all"] == "yes" else {
                     return exchange.refuse(
                         Status(400), code: "purges_everything",
-                        detail: "Without a filter this would purge everything: add all=yes."
+                        detail: "Without a filter, this request would purge the whole store: add all=yes."
                     )
                 }
                 let report = PurgeReport()

@@ -168,7 +168,7 @@ struct DecisionSteps {
                     values: [("seconds", .number(Int(lifetime.seconds))), ("source", .string(freshness.lifetimeSource.word))]),
                 Explanation.Step(
                     "age",
-                    "\(age.seconds) s: \(freshness.initialAge.seconds) s when it was received, "
+                    "\(age.seconds) s: \(freshness.initialAge.seconds) s when the response was received, "
                         + "plus \(freshness.residentTime.seconds) s since then",
                     "RFC 9111 §4.2.3",
                     values: [

@@ -98,7 +98,7 @@ struct KnownSecrets {
         }
     }
 
-    // MARK: Forms
+    // MARK: Forms of a secret
 
     /// The value in plain text, and as escaped in URIs, forms, JSON and XML.
     private static func escaped(_ value: [UInt8]) -> Set<[UInt8]> {
@@ -161,7 +161,7 @@ struct KnownSecrets {
         return forms
     }
 
-    // MARK: Finding
+    // MARK: Finding known secrets
 
     /// The known secrets in a text, in order and without overlaps.
     func found(in text: [UInt8]) -> [FoundSecret] {

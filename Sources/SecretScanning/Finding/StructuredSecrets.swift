@@ -374,7 +374,7 @@ struct StructuredSecrets {
         return nil
     }
 
-    // MARK: Any kind
+    // MARK: Search by kind of body
 
     mutating func search(as kind: MediaKind) {
         switch kind {

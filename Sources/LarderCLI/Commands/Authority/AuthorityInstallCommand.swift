@@ -8,7 +8,7 @@ import TextCoding
 
 extension TrustStoreKind: ExpressibleByArgument {}
 
-/// Which stores to change, and whether to change them.
+/// The options that select the trust stores to change, and that determine whether the changes are made or only shown.
 struct TrustStoreOptions: ParsableArguments {
     @Option(help: "Change only this kind of store: system, nss or java. Repeatable.")
     var only: [TrustStoreKind] = []

@@ -158,7 +158,7 @@ struct FetchCommand: ParsableCommand {
         }
     }
 
-    /// Reports what the user should know before the transfers start.
+    /// Prints messages about the store and about other proxies before the transfers start.
     private func tell(_ way: FetchRoute) {
         if let remark = way.remark { Terminal.talk("larder: \(remark)\n") }
         let environment = ProcessInfo.processInfo.environment

@@ -54,7 +54,7 @@ extension PinsCommand {
             } catch {
                 throw refuse(error.reason)
             }
-            if !force, let fault = rotation.fault(shown: shown) { throw refuse("\(fault); --force ignores this") }
+            if !force, let fault = rotation.fault(shown: shown) { throw refuse("\(fault); to proceed anyway, use --force") }
             try write(rotation, of: site, to: file)
         }
 

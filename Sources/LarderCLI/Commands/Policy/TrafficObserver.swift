@@ -6,7 +6,7 @@ import PolicyTools
 import SecretScanning
 import Snapshots
 
-/// Reads the requests that a policy is learned from. Replaces secrets before anything else sees them.
+/// Reads the requests that a policy is learned from, and replaces the secrets in them.
 struct TrafficObserver {
     private(set) var traffic = ObservedTraffic()
     private let mask = SecretMask()

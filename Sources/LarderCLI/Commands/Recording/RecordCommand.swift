@@ -144,7 +144,7 @@ struct RecordCommand: ParsableCommand {
     }
 
     /// Creates a project's key, readable only by its owner, if there is none.
-    /// - Throws: 125, after reporting why the key cannot be created.
+    /// - Throws: exit code 125, after reporting why the key cannot be created.
     static func makeKey(at path: String) throws {
         if FileManager.default.fileExists(atPath: path) { return }
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)

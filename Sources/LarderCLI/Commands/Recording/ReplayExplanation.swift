@@ -9,7 +9,7 @@ import SecretScanning
 import Snapshots
 import TextCoding
 
-/// The matching recording for a request in snapshots, or the nearest ones: `larder explain --replay`.
+/// For `larder explain --replay`: the recording that matches a request, or the nearest recordings if none matches.
 struct ReplayExplanation {
     private enum Outcome {
         case found(FoundRecording)

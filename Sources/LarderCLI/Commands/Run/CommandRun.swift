@@ -12,7 +12,7 @@ struct CommandRun {
     private let signals: RunSignals
 
     /// Call this before any other state is changed and before any thread is started.
-    /// - Throws: 125, after reporting the problem.
+    /// - Throws: exit code 125, after reporting the problem.
     init() throws(ExitCode) {
         given = InheritedState()
         ProcessMemorySecrecy.begin(hasChild: true)
@@ -91,7 +91,7 @@ struct CommandRun {
     private static func warn(of others: OtherProxies) {
         for name in others.stronger {
             Terminal.talk(
-                "larder: \(printable(name)) overrides the variables that Larder sets: programs that read \(printable(name)) may bypass Larder, which then does not count their requests\n"
+                "larder: \(printable(name)) overrides the variables that Larder sets: programs that read \(printable(name)) may bypass Larder, and Larder does not count their requests\n"
             )
         }
     }

@@ -50,7 +50,7 @@ struct EphemeralProxy {
     private let logFile: Int32?
     private let logPath: String?
 
-    /// - Throws: 125, after reporting the problem.
+    /// - Throws: exit code 125, after reporting the problem.
     init(_ options: SettingsOptions, _ terms: Terms, in folder: PrivateFolder) throws(ExitCode) {
         do throws(ExitCode) {
             logFile = try terms.log.map { path throws(ExitCode) in try Self.openLog(path) }
@@ -67,7 +67,7 @@ struct EphemeralProxy {
             if terms.clock != nil, (try? ServedSettings(loaded.settings).refreshingExpired())?.refreshed != nil {
                 throw Self.fail(
                     "`replay.on_expired: refresh` cannot be used with --clock freeze, "
-                        + "because it records today's responses")
+                        + "because `refresh` records today's responses")
             }
             let plan = try ServingPlan(loaded, mayForgetWhatIsNew: terms.store == nil, servesCommand: true)
             server = try RunningServer(

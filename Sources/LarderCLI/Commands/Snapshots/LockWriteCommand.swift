@@ -78,7 +78,7 @@ struct LockWriteCommand: ParsableCommand {
     private func lockCommand(into output: String) throws {
         let run = try CommandRun()
         defer { run.end() }
-        // The output is checked before the command runs, which may take an hour.
+        // The output file is checked before the command runs, because the command may take an hour.
         if let reason = Self.hindrance(to: output) { throw EphemeralProxy.fail("cannot write \(output): \(reason)") }
         let key = key ?? ProjectFolder()?.key
         if let key { try RecordCommand.makeKey(at: key) }

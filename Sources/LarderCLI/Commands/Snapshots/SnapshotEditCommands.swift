@@ -183,7 +183,7 @@ extension SnapshotFiles {
         let path = printable(path, limit: 4096)
         let count = source.signers.count
         Terminal.talk(
-            "larder: \(count) signature\(count == 1 ? "" : "s") removed from \(path); sign it again with `larder snapshot sign`\n"
+            "larder: \(count) signature\(count == 1 ? "" : "s") removed from \(path); sign the snapshot again with `larder snapshot sign`\n"
         )
     }
 }

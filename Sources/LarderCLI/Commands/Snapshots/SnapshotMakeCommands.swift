@@ -23,7 +23,7 @@ extension SnapshotCommand {
 
         func run() throws {
             try SnapshotFiles.run {
-                // Opened first, so that an error names the file.
+                // The files are opened before they are merged, so that an error names the file that cannot be opened.
                 for file in files { _ = try SnapshotFiles.open(file) }
                 let now = Timestamp(seconds: Int64(Date.now.timeIntervalSince1970))
                 let roots = try SnapshotMaintenance.merge(

@@ -53,7 +53,7 @@ struct StoredRecordings {
             times: RecordedTimes(started: response.requestTime), trailers: response.trailers, chain: response.chain?.octets)
     }
 
-    /// - Returns: `nil` if other fields than those of the response's Vary are part of its key.
+    /// - Returns: `nil` if the response's key depends on fields that are not named in Vary.
     private static func requestFields(of response: StoredResponse) -> Fields? {
         guard let nominated = Vary.nominated(in: response.nominatedFields) else { return nil }
         var varying = Set<[UInt8]>()

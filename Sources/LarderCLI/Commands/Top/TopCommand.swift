@@ -58,7 +58,7 @@ struct TopCommand: ParsableCommand {
         do {
             let (status, text) = try client.send("GET", "/metrics", accept: "text/plain")
             guard status.isSuccessful else {
-                Terminal.talk("larder: the running Larder has no metrics (status \(status.code)); it is an older version\n")
+                Terminal.talk("larder: the running Larder has no metrics (status \(status.code)), because it is an older version\n")
                 throw ExitCode.failure
             }
             return MetricsSample(text, at: .now)
