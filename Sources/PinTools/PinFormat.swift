@@ -14,7 +14,9 @@ package enum PinFormat: String, CaseIterable, Sendable {
     ///   - now: the present time. It determines which pins are enforced, and when a lifetime begins.
     package func written(_ hosts: [PinnedHost], at now: POSIXTime, notes: inout [String]) -> String {
         let standing = hosts.map { $0.standing(at: now) }
-        notes += standing.filter(\.pinsCertificates).map { "\($0.title) pins certificates; the file contains the keys of these certificates" }
+        notes += standing.filter(\.pinsCertificates).map {
+            "\($0.title) pins certificates; the file contains the keys of these certificates"
+        }
         // JSON can express all data.
         let sayable = self == .json ? standing : PinnedHost.joined(standing).compactMap { said($0, at: now, notes: &notes) }
         return switch self {

@@ -206,7 +206,7 @@ package struct GatewayError: Equatable, Sendable {
         case .destinationPrivate:
             self.init(
                 403, "destination_private", "destination_ip_prohibited", .policy,
-                "The destination's address is private, and private addresses are denied. To allow it, add it to egress.addresses.allow."
+                "The destination's address is private and therefore denied. To allow this address, add it to egress.addresses.allow."
             )
         case .plaintextToPinnedHost:
             self.init(
@@ -313,11 +313,11 @@ package struct GatewayError: Equatable, Sendable {
         case .malformedPropertyList:
             self.init(
                 502, "malformed_plist", "http_protocol_error", .policy,
-                "A rule requires a property list, but the body is not one.")
+                "A rule requires a property list, but the body is not a property list.")
         case .malformedImage:
             self.init(
                 502, "malformed_image", "http_protocol_error", .policy,
-                "A rule requires an image, but the body is not one or does not match its Content-Type.")
+                "A rule requires an image, but the body is not an image, or does not match its Content-Type.")
         case .imageTooLarge:
             self.init(
                 502, "image_too_large", "http_protocol_error", .policy,

@@ -58,7 +58,7 @@ package enum SnapshotError: Error, Sendable, Equatable, CustomStringConvertible 
             "no recording has the body \(digest). The body was exported from another snapshot or before the latest edit; export the snapshot again."
         case .nothingRecordedYet(let first):
             // The time is rounded up, so that a user can request a replay with exactly the printed time.
-            "nothing was recorded before that time; the first generation began at "
+            "nothing was recorded before the given time; the first generation began at "
                 + POSIXTime(seconds: (first.milliseconds + 999) / 1000).rfc3339
         case .malformed(let detail): "malformed: \(detail)"
         case .noJSON(let line, let column, let reason): "\(line):\(column): \(reason)"

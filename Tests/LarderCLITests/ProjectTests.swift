@@ -198,7 +198,7 @@ struct ProjectTests {
             """)
         #expect(outcome.output == "exit 125\n1\n200\nexit 0\nexit 125\nexit 125\n", "\(outcome)")
         #expect(
-            outcome.talk.contains("/projects; check its contents, then `chmod 600` it")
+            outcome.talk.contains("/projects; check its contents, then run `chmod 600` on it")
                 && outcome.talk.contains("/projects:2: not a valid decision"), "\(outcome.talk)")
     }
 

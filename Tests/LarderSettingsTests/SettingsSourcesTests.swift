@@ -95,7 +95,7 @@ struct SettingsSourcesTests {
         let file = try folder.write("tls: {connect: {verdict_ttl: 5s, verdicts_kept: 5s}}\n", to: "l.yaml")
         #expect(
             problems(SettingsSources(file: file, environment: [:])) == [
-                "\(file):1:34: tls.connect.verdicts_kept: is the old name of tls.connect.verdict_ttl, which is set too; remove one of them"
+                "\(file):1:34: tls.connect.verdicts_kept: this is the old name of tls.connect.verdict_ttl, which is also set; remove one of the two names"
             ])
     }
 

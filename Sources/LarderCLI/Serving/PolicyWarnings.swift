@@ -10,7 +10,8 @@ extension LarderSettings {
             ]
         }
         return rules.compiled.rules.filter { $0.enforcement == .report }.prefix(1).map { rule in
-            "the rule `\(rule.name)` has enforce: report: Larder forwards the requests that the rule denies, and larder status lists these requests"
+            "the rule `\(rule.name)` has enforce: report: Larder forwards the requests that the rule denies, "
+                + "and larder status lists these requests"
         }
     }
 }

@@ -85,7 +85,7 @@ package struct ProjectDecisions {
         }
         guard facts.st_uid == geteuid() else { throw Failure(reason: "\(path) belongs to another user") }
         guard facts.st_mode & 0o077 == 0 else {
-            throw Failure(reason: "other users can access \(path); check its contents, then `chmod 600` it")
+            throw Failure(reason: "other users can access \(path); check its contents, then run `chmod 600` on it")
         }
         let bytes: [UInt8]
         do throws(LocalFile.Unreadable) {

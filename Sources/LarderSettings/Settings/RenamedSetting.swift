@@ -26,7 +26,8 @@ struct RenamedSetting: Sendable {
             if layer.root.entry(at: newParts[...]) != nil {
                 var problems = SettingsProblems()
                 problems.add(
-                    "is the old name of \(setting.new), which is set too; remove one of them", path: setting.old, at: old.keyPlace
+                    "this is the old name of \(setting.new), which is also set; remove one of the two names",
+                    path: setting.old, at: old.keyPlace
                 )
                 layer.root = layer.root.removing(oldParts[...])
                 throw problems

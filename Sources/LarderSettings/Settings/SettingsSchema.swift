@@ -26,7 +26,7 @@ package enum SettingsSchema {
             "The file that stores responses. `:memory:` stores them in memory only."),
         Setting(
             "store.memory.high", \.store.memory.marks.high, .size(),
-            "Memory for stored responses. Above this mark, Larder evicts the least recently used ones down to "
+            "Memory for stored responses. Above this mark, Larder evicts the least recently used responses down to "
                 + "`store.memory.low`."),
         Setting(
             "store.memory.low", \.store.memory.marks.low, .size(),
@@ -36,12 +36,12 @@ package enum SettingsSchema {
             "Longest body that Larder keeps in memory. Larder limits the value to `store.memory.high` and to 64 MiB."),
         Setting(
             "store.disk.high", \.store.disk.high, .size(),
-            "Disk space for stored responses. Above this mark, Larder evicts the least recently used ones down to "
+            "Disk space for stored responses. Above this mark, Larder evicts the least recently used responses down to "
                 + "`store.disk.low`."),
         Setting("store.disk.low", \.store.disk.low, .size(), "The mark at which Larder stops evicting stored responses from the disk."),
 
         Setting(
-            "loops", \.loops, .optional(.number(1...256), or: "auto", meaning: "one for each core, at most four"),
+            "loops", \.loops, .optional(.number(1...256), or: "auto", meaning: "one thread for each core, at most four"),
             "Number of threads that serve clients."),
 
         Setting("log.level", \.log.level, .word(), reloadable: true, "How much Larder logs on standard error."),
@@ -55,17 +55,17 @@ package enum SettingsSchema {
 
         Setting(
             "limits.request_line", \.limits.requestLineLength, .size(64...(1 << 20)), reloadable: true,
-            "Longest request line. A longer one gets 414."),
+            "Longest request line. A request with a longer line gets 414."),
         Setting(
             "limits.head", \.limits.headLength, .size(256...(16 << 20)), reloadable: true,
-            "Longest head of a message. A request with a longer one gets 431."),
+            "Longest head of a message. A request with a longer head gets 431."),
         Setting(
             "limits.fields", \.limits.fieldCount, .number(1...10_000), reloadable: true,
-            "Maximum number of fields in a head. A request with more gets 431."),
+            "Maximum number of fields in a head. A request with more fields gets 431."),
         Setting(
             "limits.request_body", \.limits.requestBodyLength, .optional(.size(), or: "off", meaning: "no limit in Larder"),
             reloadable: true,
-            "Longest request body. A longer one gets 413."),
+            "Longest request body. A request with a longer body gets 413."),
         Setting(
             "limits.checked_bodies", \.limits.checkedBytes, .size((1 << 20)...(1 << 40)), reloadable: true,
             "Memory for all response bodies that rules are checking. If a response body does not fit, the client gets 503."),
@@ -126,7 +126,7 @@ package enum SettingsSchema {
                 + "requests in flight instead: to this number or half of `upstream.connections`, whichever is larger."),
         Setting(
             "upstream.connections", \.upstream.connections, .number(1...1_000_000),
-            "Maximum number of connections to all origins together. In HTTP/2, each request counts as one; tunnels are not included."
+            "Maximum number of connections to all origins together. In HTTP/2, each request counts as one connection. Tunnels do not count."
         ),
         Setting(
             "upstream.queue_wait", \.upstream.queueWait, .time(), reloadable: true,
@@ -214,7 +214,7 @@ package enum SettingsSchema {
         Setting(
             "tls.default", \.tls.fallback, .trustFallback, reloadable: true,
             "Trust policy for hosts not listed in `tls.hosts` or `tls.pins_from`. Policies in those two settings inherit nothing "
-                + "from this one except `connect: intercept`."),
+                + "from this policy except `connect: intercept`."),
         Setting(
             "tls.hosts", \.tls.hosts, .trustHosts, reloadable: true,
             "Trust policies for hosts: CA certificates, pins and other requirements on a server's certificate."),
@@ -299,7 +299,7 @@ package enum SettingsSchema {
         Setting(
             "replay.dates", \.recordings.dates, .word(), reloadable: true,
             "How replayed responses are dated: as recorded, or with `Date`, `Expires` and the expiry of cookies moved as if "
-                + "they were recorded now."),
+                + "the responses were recorded now."),
         Setting(
             "replay.expires_after", \.recordings.expiresAfter, .optional(.time(), or: "off", meaning: "any age"),
             reloadable: true,
@@ -362,7 +362,7 @@ package enum SettingsSchema {
         Setting(
             "tests", \.tests, .tests, reloadable: true,
             "Requests with the verdict that the rules must give. Larder does not start with settings whose tests fail, and a reload "
-                + "rejects them. See [policy.md](policy.md#tests)."),
+                + "rejects such settings. See [policy.md](policy.md#tests)."),
     ]
 
     /// The settings whose values differ between `running` and `read` and that take effect only after a restart.

@@ -115,6 +115,6 @@ struct ReasonText {
         .maxAge: ReasonText("max-age", "RFC 9111 §5.2.2.1"),
         .sMaxAge: ReasonText("s-maxage", "RFC 9111 §5.2.2.10"),
         .rule: ReasonText("a rule's ttl"),
-        .signature: ReasonText("the signature in the response's Location expires then"),
+        .signature: ReasonText("the response is fresh until the signature in its Location expires"),
     ]
 }

@@ -6,14 +6,14 @@ enum FieldProtection {
     static func reason(againstTouching name: FieldName) -> String? {
         switch name.known {
         case .contentLength, .transferEncoding, .trailer, .te, .contentRange:
-            "\(name) frames the message; rules cannot change it"
+            "\(name) frames the message; rules cannot change this field"
         case .connection, .keepAlive, .proxyConnection, .proxyAuthenticate, .proxyAuthorization, .proxyAuthenticationInfo,
             .upgrade, .http2Settings, .expect:
-            "\(name) belongs to one connection; rules cannot change it"
-        case .host: "Larder sets Host from the target of the request; rules cannot change it"
-        case .via, .maxForwards: "\(name) prevents loops; rules cannot change it"
-        case .age, .cacheStatus, .proxyStatus: "only this proxy sets \(name); rules cannot change it"
-        case .proxy: "Larder removes Proxy from every request; rules cannot change it"
+            "\(name) belongs to one connection; rules cannot change this field"
+        case .host: "Larder sets Host from the target of the request; rules cannot change this field"
+        case .via, .maxForwards: "\(name) prevents loops; rules cannot change this field"
+        case .age, .cacheStatus, .proxyStatus: "only this proxy sets \(name); rules cannot change this field"
+        case .proxy: "Larder removes Proxy from every request; rules cannot change this field"
         default: nil
         }
     }

@@ -52,9 +52,9 @@ extension RuleCondition {
     private static func reason(againstMatching name: FieldName) -> String? {
         switch name.known {
         case .host: "rules cannot match the Host field; match the host of the target with `host`"
-        case .contentLength, .transferEncoding, .trailer, .te: "\(name) frames the message; rules cannot match it"
+        case .contentLength, .transferEncoding, .trailer, .te: "\(name) frames the message; rules cannot match this field"
         case .connection, .keepAlive, .proxyConnection, .proxyAuthorization:
-            "\(name) belongs to one connection; rules cannot match it"
+            "\(name) belongs to one connection; rules cannot match this field"
         default: nil
         }
     }

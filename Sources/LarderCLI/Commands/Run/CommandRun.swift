@@ -91,7 +91,8 @@ struct CommandRun {
     private static func warn(of others: OtherProxies) {
         for name in others.stronger {
             Terminal.talk(
-                "larder: \(printable(name)) overrides the variables that Larder sets: programs that read \(printable(name)) may bypass Larder, and Larder does not count their requests\n"
+                "larder: \(printable(name)) overrides the variables that Larder sets: "
+                    + "programs that read \(printable(name)) may bypass Larder, and Larder does not count their requests\n"
             )
         }
     }
