@@ -5,9 +5,9 @@
 public enum ReachabilityStatus: Hashable, Sendable {
     /// The kernel has not reported its state yet, or cannot be queried.
     case unknown
-    /// No route leads out. A machine with only a loopback link is offline.
+    /// No default route leads out of the machine. A machine with only a loopback link is offline.
     case offline(OfflineReason)
-    /// A default route leads out on this path.
+    /// A default route leads out of the machine on this path.
     case online(NetworkPath)
 
     /// Whether the machine is known to be offline.

@@ -52,7 +52,7 @@ final class StatusBoard: Sendable {
         for listener in listeners { listener.yield(status) }
     }
 
-    /// - Returns: whether this call ended the board; `false` if it had ended before.
+    /// - Returns: whether this call ended the streams; `false` if an earlier call had ended them.
     func end() -> Bool {
         let listeners = state.withLock { state -> [AsyncStream<ReachabilityStatus>.Continuation]? in
             if state.hasEnded { return nil }

@@ -13,10 +13,10 @@ package struct StoreConfiguration: Sendable {
 
     /// Which process writes the file.
     package enum Access: Sendable {
-        /// Only this process, which takes the store's lock.
+        /// Only this process writes the file, and takes the store's lock.
         case owned
-        /// Possibly another process. This store only reads the file, and keeps new responses in memory only (docs/decisions/0015). The
-        /// file must exist and be of this version.
+        /// Another process may write the file. This store only reads the file, and keeps new responses in memory only
+        /// (docs/decisions/0015). The file must exist and be of this version.
         case readOnlyBackingStore
     }
 

@@ -81,7 +81,7 @@ struct ChallengeFlow {
         }
     }
 
-    /// Answers the strongest of the offered schemes that this credential can be used with.
+    /// Answers the strongest offered scheme that supports this credential.
     private static func access(by credential: HTTPCredential, to challenge: AuthenticationChallenge) -> AuthenticationCache
         .Access?
     {

@@ -62,7 +62,7 @@ public final class CredentialInterceptor<Credential: Sendable>: RequestIntercept
         return adapted
     }
 
-    /// Only 401 leads to a retry, with a credential newer than the refused one.
+    /// Retries only after a 401, and with a credential newer than the refused one.
     public func decide(_ request: HTTPRequest, after outcome: TryOutcome, tries: Int) async -> RetryDecision {
         guard case .response(let response) = outcome, response.status == 401 else { return .pass }
         do {

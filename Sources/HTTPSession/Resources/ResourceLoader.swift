@@ -3,7 +3,7 @@ import EventLoop
 /// Fetches values by GET, a few at once, and caches them in memory. Callers that request the same value at the same time share
 /// one transfer.
 ///
-/// Cancelling one caller's task does not affect the others; when the last caller is cancelled, the transfer is too.
+/// Cancelling one caller's task does not affect the others; when the last caller is cancelled, the transfer is cancelled too.
 public final class ResourceLoader<Value: Sendable>: Sendable {
     /// Which waiting load begins next.
     public enum Order: Sendable { case firstComeFirstServed, lastComeFirstServed }

@@ -35,8 +35,8 @@ package struct URLPattern: Equatable, Sendable {
         return key + glob[slash...]
     }
 
-    /// - Parameter url: a URL in the form of `StoredURL`. If a method follows the URL, as in keys that include the content, it
-    ///   is ignored.
+    /// - Parameter url: a URL in the form of `StoredURL`. If a method follows the URL, as in keys that include the content,
+    ///   the method is ignored.
     func matches(_ url: borrowing [UInt8]) -> Bool {
         let count = url.firstIndex(of: ASCII.space) ?? url.count
         guard count >= prefix.count else { return false }

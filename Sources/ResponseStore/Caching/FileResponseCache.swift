@@ -3,7 +3,7 @@ public import HTTPCaching
 /// A response cache in a file, with a memory tier: the proxy's store, for use by a session. Session and proxy can use each other's
 /// responses, since both store and reuse by the same rules. Only one process at a time can open a file.
 ///
-/// Usable from any task. Bodies are transferred in pieces, so that even long ones need little memory.
+/// Usable from any task. Bodies are transferred in pieces, so that even long bodies need little memory.
 public final class FileResponseCache: ResponseCaching {
     private let store: ResponseStore
 

@@ -86,8 +86,8 @@ struct ExtentSet {
     func covers(_ length: UInt64) -> Bool { ranges == [0..<length] }
 
     /// Adds an extent, limited to the bytes that the other extents do not have.
-    /// - Returns: the extents that the new one covers completely, which are no longer needed; `nil` if the new one adds nothing, or
-    ///   there would be too many extents.
+    /// - Returns: the extents that the new extent covers completely, which are no longer needed; `nil` if the new extent adds
+    ///   nothing, or there would be too many extents.
     mutating func insert(_ new: ExtentRow) -> [ExtentRow]? {
         var new = new
         for row in rows {

@@ -9,7 +9,7 @@ package struct StoreFile: Sendable {
         case cache
         /// A cache's file for manual work: read and written, but never created, emptied or moved aside. A failed write is an error.
         case kept
-        /// A file of recordings: responses are added, and nothing is evicted or emptied.
+        /// A file of recordings: responses are added, nothing is evicted, and the file is never emptied.
         case recording
         /// A file that is only read.
         case snapshot

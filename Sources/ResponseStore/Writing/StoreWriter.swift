@@ -5,7 +5,7 @@ import HTTPCaching
 final class StoreWriter {
     let core: StoreCore
     let file: StoreFile
-    /// `nil` while no file can be opened: nothing is stored then.
+    /// The tables of the open file; `nil` while no file can be opened, and then nothing is stored.
     var tables: WritingTables?
     var transaction = Transaction()
     var row = ResponseRow()

@@ -76,7 +76,7 @@ final class WriterQueue: Sendable {
     /// Adds an operation within the limits.
     /// - Parameter isPromised: whether `refusal` accepted the response before its body arrived; then only a full disk or a closing
     ///   store causes a rejection.
-    /// - Returns: why it was not added; `nil` if it was.
+    /// - Returns: why the operation was not added; `nil` if it was added.
     func offer(_ operation: WriterOperation, isPromised: Bool = false) -> UnstoredReason? {
         if refusesNew.load(ordering: .relaxed) { return .diskFull }
         let (bytes, work) = (operation.byteCount, operation.work)
