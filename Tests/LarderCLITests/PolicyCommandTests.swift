@@ -128,7 +128,7 @@ struct PolicyCommandTests {
         )
     }
 
-    @Test("test runs the tests, writes JUnit's XML, and exits with 3 if one fails")
+    @Test("test runs the tests, writes JUnit's XML, and exits with 3 if a test fails")
     func tests() throws {
         let file = try folder.write(Self.plainPolicy + Self.plainTests("deny"), to: "a.yaml")
         let failed = try CommandLineTests.larder("policy", "test", file, "--junit", "\(folder.path)/junit.xml")

@@ -26,7 +26,7 @@ struct ModeCommand: ParsableCommand {
             "The new mode: live, offline, auto, replay, record, record_missing, refresh or diff.", valueName: "mode"))
     var mode: LarderSettings.Mode?
 
-    @Flag(help: "Restart the replay: requests with several recorded responses get the first one again.")
+    @Flag(help: "Restart the replay: requests with several recorded responses get the first response again.")
     var reset = false
 
     @Option(

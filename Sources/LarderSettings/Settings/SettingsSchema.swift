@@ -285,8 +285,8 @@ package enum SettingsSchema {
             "The newest generation that Larder replays from the snapshots: a number or a time. `newest`: all generations."),
         Setting(
             "replay.sequence_end", \.recordings.sequenceEnd, .word(), reloadable: true,
-            "How Larder answers after the last of several recorded responses: with the first again, the last again, or 504."
-        ),
+            "How Larder answers after the last of several recorded responses: with the first response again, the last "
+                + "response again, or 504."),
         Setting(
             "replay.sequence_scope", \.recordings.sequenceScope, .word(), reloadable: true,
             "Which clients share one sequence of recorded responses: all clients of this server, clients with the same user "

@@ -10,7 +10,7 @@ import TextCoding
 extension PinsCommand {
     struct Rotate: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "rotate", abstract: "Add the next key of a host, or retire an old one.",
+            commandName: "rotate", abstract: "Add the next key of a host, or retire an old key.",
             discussion: """
                 Add the next key as a backup before the server uses it. Retire the old key when the server no longer uses it: \
                 --retire connects to the server to check. The command changes a file of tls.pins_from; for other files it prints \

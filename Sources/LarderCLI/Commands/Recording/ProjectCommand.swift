@@ -27,7 +27,7 @@ struct ProjectCommand: ParsableCommand {
 
     struct Status: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "status", abstract: "Show your decision, and the settings that need one.")
+            commandName: "status", abstract: "Show your decision, and the settings that need a decision.")
 
         @OptionGroup var options: Options
 

@@ -51,7 +51,7 @@ struct RunCommand: ParsableCommand {
     @Flag(help: "Use the running Larder, its store and its settings.")
     var join = false
 
-    @Flag(help: "Serve stored responses of any age, and 504 for other requests; forward no request.")
+    @Flag(help: "Serve stored responses of any age, respond with 504 to other requests, and forward no request.")
     var offline = false
 
     @Flag(help: "Do not intercept https: Larder opens tunnels, and cannot apply cache or rules to the requests in them.")

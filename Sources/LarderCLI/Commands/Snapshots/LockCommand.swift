@@ -7,7 +7,7 @@ struct LockCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lock",
         abstract:
-            "Lock the responses of a run or snapshot: write their URLs and digests to a file, or verify a snapshot against it.",
+            "Lock the responses of a run or snapshot: write their URLs and digests to a file, or verify a snapshot against this file.",
         discussion: """
             A lock file is sorted text that you can commit: `METHOD URL STATUS sha256:DIGEST LENGTH` for each response. `larder \
             run --locked` compares a run with it, and `larder lock verify` compares a snapshot with it.

@@ -52,7 +52,7 @@ extension SnapshotCommand {
 
     struct Diff: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "diff", abstract: "Show the responses that differ in two snapshots; exits with 6 if there are any.",
+            commandName: "diff", abstract: "Show the responses that differ in two snapshots; exits with 6 if a response differs.",
             discussion: "The comparison ignores fields that change with each response, such as Date (docs/snapshot-format.md).")
 
         @Argument(help: "A snapshot.")

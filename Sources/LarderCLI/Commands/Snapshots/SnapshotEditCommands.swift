@@ -74,7 +74,7 @@ extension SnapshotCommand {
 
     struct Edit: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "edit", abstract: "Replace bodies in a recording with edited ones.",
+            commandName: "edit", abstract: "Replace bodies in a recording with edited bodies.",
             discussion: """
                 Export the snapshot, change a body, and run `larder snapshot edit`:
 
