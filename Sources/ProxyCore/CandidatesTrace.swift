@@ -40,14 +40,14 @@ package struct CandidatesTrace: Sendable {
         isPartial = true
     }
 
-    /// - Parameter lifetime: the active lifetime: a rule may have replaced the response's own.
+    /// - Parameter lifetime: the active lifetime, which is the response's own unless a rule has replaced it.
     mutating func note(_ lifetime: (value: DeltaSeconds, source: LifetimeSource)) {
         freshness?.lifetime = lifetime.value
         freshness?.lifetimeSource = lifetime.source
     }
 }
 
-/// The numbers from which a stored response was found fresh or stale (RFC 9111 §4.2). A trivial type.
+/// The values by which a stored response was found to be fresh or stale (RFC 9111 §4.2). A trivial type.
 package struct FreshnessTrace: Sendable {
     /// The active lifetime: set by a rule, or computed from the origin server's fields.
     package internal(set) var lifetime: DeltaSeconds

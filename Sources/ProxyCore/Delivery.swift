@@ -9,9 +9,9 @@ package struct Delivery: Equatable, Sendable {
     package private(set) var length: BodyLength = .none
     /// The range of the stored body to send, if the client requested a part.
     package private(set) var range: Range<UInt64>?
-    /// The parts of the stored body to send, if the client requested several.
+    /// The parts of the stored body to send, if the client requested several parts.
     package private(set) var multipart: MultipartRanges?
-    /// Whether content of unknown length is sent in chunks; for an HTTP/1.0 client, closing the connection ends it.
+    /// Whether content of unknown length is sent in chunks. If not, as for an HTTP/1.0 client, the end of the connection ends the content.
     package private(set) var isChunked = false
     /// Whether another request may follow on the client's connection after this message.
     package private(set) var keepsConnection = false
@@ -154,7 +154,7 @@ package struct Delivery: Equatable, Sendable {
         length = .none
     }
 
-    /// Sets the separators between parts, whose length is included in the content's length.
+    /// Sets the separators between parts, and includes their length in the content's length.
     mutating func describeParts(contentType: Span<UInt8>, number: UInt64, secret: UInt64) {
         guard multipart != nil else { return }
         multipart?.describe(contentType: contentType, number: number, secret: secret)

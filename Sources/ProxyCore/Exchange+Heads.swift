@@ -4,7 +4,7 @@ import ProxyPolicy
 
 /// The heads for the client. Each head is written directly into the connection's output, without a copy.
 extension Exchange {
-    /// The head of `selected`, from the store (RFC 9111 §4, §5.1).
+    /// Writes the head of `selected`, a response from the store (RFC 9111 §4, §5.1).
     package func writeStoredHead(at now: Timestamp, into output: inout [UInt8]) {
         guard let stored = cache.selected else { return }
         if delivery.isUnsatisfied { return writeUnsatisfiedRange(of: wholeLength(of: stored), at: now, into: &output) }
@@ -37,7 +37,7 @@ extension Exchange {
         if case .known(let length)? = cache.selectedLength { length } else { stored.body.length }
     }
 
-    /// A rule's edits also apply to the 304, because the client updates its stored response from it.
+    /// A rule's edits also apply to a 304 response, because the client updates its stored response from it.
     private func writeNotModifiedHead(of stored: StoredResponse, into output: inout [UInt8]) {
         guard obligations.editsResponse else { return Validation.writeNotModifiedHead(of: stored, into: &output) }
         var fields = stored.head.fields
@@ -74,7 +74,8 @@ extension Exchange {
         if delivery.status.code != 204, cache.selectedLength != .unknown { output.appendContentLength(wholeLength(of: stored)) }
     }
 
-    /// Each part has the representation's Content-Type; the message's Content-Type is `multipart/byteranges`.
+    /// Prepares the heads of several parts. Each part has the representation's Content-Type; the message's Content-Type is
+    /// `multipart/byteranges`.
     mutating func describeParts(of stored: StoredResponse) {
         var fields = stored.head.fields
         if obligations.editsResponse { matched.editResponse(&fields) }
@@ -233,7 +234,7 @@ extension Exchange {
             hint: replayLookup?.comparisonHint ?? "", suggestion: suggestedRule)
     }
 
-    /// The rule that would allow a request that no rule allows, as JSON, which is also valid YAML; otherwise empty.
+    /// If no rule allows the request, a rule that would allow it, as JSON, which is also valid YAML; otherwise empty.
     private var suggestedRule: String {
         guard trace.fault == .egressDenied, context.rules.egress.suggests else { return "" }
         return SuggestedRule.text(allowing: request)
@@ -272,7 +273,7 @@ extension Exchange {
 
     private static var allowLine: StaticString { "Allow: GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS, TRACE, CONNECT\r\n" }
 
-    /// RFC 9110 §11.7.1, RFC 7617 §2, §2.1.
+    /// The challenge for Basic authentication (RFC 9110 §11.7.1, RFC 7617 §2, §2.1).
     private static var challengeLine: StaticString { "Proxy-Authenticate: Basic realm=\"Larder\", charset=\"UTF-8\"\r\n" }
 
     /// Writes the responses that Larder itself makes: to OPTIONS for the server as a whole, to TRACE or OPTIONS that must not be forwarded

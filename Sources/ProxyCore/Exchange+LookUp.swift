@@ -208,7 +208,7 @@ extension Exchange {
         cache.selectedLength = nil
     }
 
-    /// The response that replaces the stored one for requests under the same rules.
+    /// The transformed response that replaces the stored response for requests under the same rules.
     package func variant(of stored: StoredResponse, _ content: TransformedContent) -> StoredResponse? {
         transform.variant(of: stored, by: transformPlan, digest: content.digest, body: .bytes(content.body))
     }

@@ -19,9 +19,9 @@ extension Exchange {
         receiveAdmitted(options, at: now, into: &commands)
     }
 
-    /// Checks whether the request is unusable, before any rule.
+    /// Checks whether the request is unusable, before any rule is evaluated.
     ///
-    /// Uses patterns here and in `isAnsweredHere`, because `==` on an enum of another module is a generic call.
+    /// The code uses patterns here and in `isAnsweredHere`, because `==` on an enum of another module is a generic call.
     private func refusal() -> Fault? {
         if LoopDetection.isLoop(request, in: context) { return .loop }
         switch request.target.form {
@@ -95,7 +95,7 @@ extension Exchange {
 
 // MARK: Admitted requests
 
-/// Requests of a client that has been admitted.
+/// The handling of requests of a client that has been admitted.
 extension Exchange {
     private mutating func receiveAdmitted(_ options: ConnectionOptions, at now: Timestamp, into commands: inout CommandBuffer) {
         // Proxy-Authorization is only for this proxy: Larder removes it before matching, storing and forwarding.

@@ -101,7 +101,7 @@ extension Exchange {
         trace.status = delivery.status.code
     }
 
-    /// Where the content of a response goes that is to be stored.
+    /// The destination of the content of a response that is to be stored.
     package var storagePlan: StoragePlan {
         StoragePlan(
             body: upstream.body, part: ranges.part, cutsPart: partToCut != nil, gatheredLength: context.limits.gatheredBodyLength)
@@ -457,7 +457,8 @@ extension RequestHead {
 }
 
 extension ResponseHead {
-    /// Whether the status describes the current resource, or says that it is gone, independent of the client, its rate and its input.
+    /// Whether the status describes the current resource, or says that it is gone. A status that depends on the client, on its request rate
+    /// or on its input does neither.
     fileprivate var isOfAnotherRepresentation: Bool {
         switch status.code {
         case 304: false

@@ -16,8 +16,8 @@ extension Exchange {
         commands.append(.fetch)
     }
 
-    /// Whether to check memory again: another fetch may have ended and stored its response after the look-up and before this exchange
-    /// became the leader.
+    /// Whether to check memory again: another fetch may have ended and stored its response after the look-up and before this exchange began
+    /// its own fetch.
     package var looksAgainWhenLeading: Bool { if case .forward(.uriMiss)? = trace.reuse { true } else { false } }
 
     /// Whether the fetch continues after its own client has left.
@@ -295,8 +295,7 @@ extension Exchange {
     /// Whether the origin's body is gathered to be transformed.
     var transformsBody: Bool { transform.source != nil && request.method != .head }
 
-    /// Delivers the gathered body. The transformed body is delivered; whether the original body is stored is decided as for any other
-    /// response.
+    /// Delivers the transformed body. Whether the original body is stored is decided as for any other response.
     mutating func deliverTransformed(
         keptOutBy refusal: StorageRefusal?, length: UInt64?, at now: Timestamp, into commands: inout CommandBuffer
     ) {

@@ -307,7 +307,7 @@ package struct Exchange: ~Copyable, Sendable {
 
         case .tunnelRefused(let fault, _):
             guard state == .tunnelling else { return }
-            // The client has already received 200, so the fault is only for the log.
+            // The client has already received status 200, so the fault is only for the log.
             note(fault)
             state = .finished
             commands.append(.finish)

@@ -2,8 +2,8 @@ import HTTPCaching
 import HTTPMessage
 import ProxyPolicy
 
-/// The rules and settings for an exchange, as active when its request arrived. Immutable; a reload makes a new one, so each response is
-/// consistent with one version of the settings.
+/// The rules and settings for an exchange, as they were active when its request arrived. Immutable; a reload makes a new one, so each
+/// response is consistent with one version of the settings.
 package final class ExchangeContext: Sendable {
     package enum HostMismatch: UInt8, Sendable { case ignore, deny }
 

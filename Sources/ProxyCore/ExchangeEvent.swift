@@ -26,7 +26,7 @@ package enum ExchangeEvent: Sendable {
     indirect case limitReached(LimitRefusal)
     case credentialsJudged(CredentialsJudgement, at: Timestamp)
     /// The request's body has been read to its end.
-    /// - Parameter content: All of it, if it was to be gathered.
+    /// - Parameter content: The whole content, if it was to be gathered.
     case requestBodyEnded(content: [UInt8], at: Timestamp)
     /// The body to be gathered is longer than `gatheredRequestLimit`.
     case requestBodyTooLong(at: Timestamp)
@@ -75,7 +75,7 @@ package enum ExchangeEvent: Sendable {
     /// not gathered to its end.
     indirect case bodyChecked(BodyCheckOutcome, transform: TransformEnd? = nil, length: UInt64?, at: Timestamp)
     /// The transform of the stored response has ended; `nil` in a dry run.
-    /// - Parameter length: The length of the stored body, if it was read to its end for this and is delivered from memory.
+    /// - Parameter length: The length of the stored body, if it was read to its end for the transform and is delivered from memory.
     indirect case transformed(TransformEnd?, length: UInt64? = nil, at: Timestamp)
     /// The response will not be stored, although storing it was planned or had begun.
     case storageRefused(StorageRefusal)

@@ -32,7 +32,7 @@ package struct RequestState: RareState, Sendable {
 
     package struct Purge: Sendable {
         package let keys: [[UInt8]]
-        /// How many stored responses were purged; `nil` until then.
+        /// How many stored responses were purged; `nil` before the purge.
         var count: Int?
     }
 

@@ -14,7 +14,7 @@ package struct GatewayErrorBody {
     package let host: String
     /// The name of the rule that decided; empty if no rule decided.
     package let rule: String
-    /// The reason given by the rule's author; empty if none.
+    /// The reason given by the rule's author; empty if the author gave no reason.
     package let reason: String
     /// The faults found by validation, outermost first (V3); empty if there was no validation.
     package let findings: ValidationFaults

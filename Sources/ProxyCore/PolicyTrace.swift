@@ -14,7 +14,7 @@ package enum DenialWord: UInt8, Sendable {
         }
     }
 
-    /// `allowed`, or the code of the error.
+    /// The verdict as a word: `allowed`, or the code of the error.
     package var text: StaticString { fault.map { GatewayError($0).code.text } ?? "allowed" }
 }
 

@@ -10,7 +10,7 @@ package enum PreconnectDecision: Equatable, Sendable {
     package enum Reason: Equatable, Sendable {
         /// Larder does not connect, because the mode forwards nothing, or looks up recordings first.
         case mode(ExchangeContext.Mode)
-        /// Larder does not connect, because a rule can prevent that a request is sent.
+        /// Larder does not connect, because a rule may decide that a request is not sent.
         case rule(String)
         /// Larder does not connect, because no rule allows every request to the origin, and the settings deny requests that no rule allows.
         case egressDefault

@@ -8,7 +8,7 @@ package struct ProxyLimits: Equatable, Sendable {
     package var relayWindow = 256 * 1024
     /// The maximum length of a response body that is gathered and stored in one piece, in bytes.
     package var gatheredBodyLength = 16 * 1024
-    /// The maximum length of a request body that can be part of the key, in bytes; a request with a longer one is forwarded.
+    /// The maximum length of a request body that can be part of the key, in bytes; a request with a longer body is forwarded.
     package var keyedBodyLength = 64 * 1024
     /// The maximum length of a request body that is gathered to be recorded or looked up in recordings, in bytes.
     package var recordedRequestLength = 8 * 1024 * 1024

@@ -1,7 +1,7 @@
 import HTTPCaching
 import HTTPMessage
 
-/// Where the content of a response goes that is to be stored.
+/// The destination of the content of a response that is to be stored.
 package enum StoragePlan: Equatable, Sendable {
     /// The content goes to the client and into memory, and is stored in one piece when it is complete.
     /// - Parameter length: in bytes, if the head gives it.
@@ -41,7 +41,8 @@ package enum StoragePlan: Equatable, Sendable {
         switch self {
         case .gather: return .offer
         case .stream(let length):
-            // A large body is shared only through the store. If the key was invalidated, the waiting requests fetch again, together.
+            // A large body is shared only through the store. If the key was invalidated, the waiting requests fetch again, with one new
+            // fetch for all of them.
             if isInvalidated { return .reject(StorageRejection(.invalidated, joined: .askAnew)) }
             if !isStorable { return .passOn }
             if let length, length > greatestLength { return .reject(.tooLarge) }
@@ -61,7 +62,7 @@ package enum StoragePlan: Equatable, Sendable {
     }
 }
 
-/// Why a response is not stored although it was planned, and the consequences.
+/// Why a response is not stored although storing it was planned, and what follows from that.
 package struct StorageRejection: Equatable, Sendable {
     /// How the requests that joined the fetch continue.
     package enum Joined: Equatable, Sendable {

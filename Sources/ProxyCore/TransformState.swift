@@ -45,7 +45,7 @@ package struct TransformState: RareState, Sendable {
         head = TransformedHead.make(of: response, by: plan, from: source, digest: digest)
     }
 
-    /// The response that replaces the stored one for requests under the same rules.
+    /// The transformed response that replaces the stored response for requests under the same rules.
     func variant(of stored: StoredResponse, by plan: TransformPlan?, digest: [UInt8]?, body: StoredBody) -> StoredResponse? {
         guard let plan, let source else { return nil }
         let head = TransformedHead.make(of: stored.head, by: plan, from: source, digest: digest)

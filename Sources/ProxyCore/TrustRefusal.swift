@@ -16,7 +16,7 @@ package final class TrustRefusal: Sendable {
         package let notBefore: String
         package let notAfter: String
         package let serialNumber: String
-        /// `sha256/…` of its SubjectPublicKeyInfo (RFC 7469 §2.4).
+        /// `sha256/…` of the certificate's SubjectPublicKeyInfo (RFC 7469 §2.4).
         package let key: String
         /// `sha256/…` of the whole certificate.
         package let digest: String
@@ -68,7 +68,7 @@ package final class TrustRefusal: Sendable {
 
     /// - Parameters:
     ///   - source: the place in the settings, optionally with a folder.
-    ///   - advice: must be made of `plain` texts.
+    ///   - advice: advice for the user; it must be made of texts that `plain` returned.
     package init(
         reason: StaticToken, host: String, source: String, certificate: Certificate? = nil, serverKey: String = "",
         expected: [String] = [], seen: [String] = [], advice: String
@@ -96,7 +96,7 @@ package final class TrustRefusal: Sendable {
     }
 }
 
-// MARK: Writing it
+// MARK: Writing
 
 extension TrustRefusal {
     /// The value of `tls` in problem details.

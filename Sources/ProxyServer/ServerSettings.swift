@@ -30,7 +30,7 @@ package struct ServerSettings: Sendable {
         /// The maximum time for the beginning of an intercepted tunnel, from its first byte to the end of the TLS handshake. Also the
         /// maximum time for a TLS listener, from the connection to the end of the handshake.
         package var clientHandshake = 10_000
-        /// The time that a client has for its part of a handshake before a waiting client may replace it.
+        /// How long a client may take for its part of a handshake before Larder may end the handshake in favor of a waiting client.
         package var undisturbedHandshake = 3_000
         /// How long a tunnel stays open without a byte in either direction.
         package var tunnelIdle = 600_000
@@ -82,7 +82,7 @@ package struct ServerSettings: Sendable {
     package var admission = ClientAdmission()
     /// The TLS setup of each listener, in order; `nil`, or a missing entry, for plain text.
     package var listenerTLS: [ListenerTLS?] = []
-    /// The name by which rules know the clients; empty without a name.
+    /// The name by which rules identify the clients; empty if the clients have no name.
     package var runName = ""
     /// Clients that may use the method PURGE.
     package var purgeClients: [AddressRange] = []

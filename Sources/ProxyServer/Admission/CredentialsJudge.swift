@@ -17,7 +17,7 @@ final class CredentialsJudge: Sendable {
     private struct State: Sendable {
         var verified: VerifiedCredentials
         var allowances: AttemptAllowances
-        /// The waiting requests, by credentials.
+        /// The requests that wait for a verification, by their credentials.
         var waiting: [CredentialsDigest: [Reply<CredentialsJudgement>]] = [:]
         /// Verifications that no thread has begun, the oldest last.
         var queue: [Work] = []

@@ -30,7 +30,7 @@ extension ClientConnection {
 
     /// The parts of a connection that becomes a tunnel.
     struct HandedOver {
-        /// The new owner closes the descriptor.
+        /// The descriptor of the socket, which its new owner closes.
         let registration: Registration
         /// Bytes read after the request's head.
         let received: [UInt8]

@@ -46,12 +46,12 @@ extension ClientConnection: QueuedReader {
         return -1
     }
 
-    /// Lends the channel record storage for the response to a request.
+    /// Lends storage for TLS records to the channel, for the response to a request.
     func lendRecords() {
         channel.withRecordStorage { if $0.capacity == 0 { worker.lend(to: &$0) } }
     }
 
-    /// Takes back the record storage, so that between requests only the client's TLS keys stay in memory.
+    /// Takes back the storage for TLS records, so that between requests only the client's TLS keys stay in memory.
     func releaseRecords() {
         channel.withRecordStorage { if $0.capacity > 0 { worker.takeBack(&$0) } }
     }
@@ -80,7 +80,8 @@ extension ClientConnection: QueuedReader {
     /// Begins an interception after the response to the CONNECT: the client's next bytes decide how the connection continues.
     func intercept(_ interceptor: ConnectInterceptor) {
         driver = nil
-        // From here on, the connection waits for its turn in `worker.interceptions`, and reads as TLS requires.
+        // From here on, the connection waits for its turn in `worker.interceptions`, so it no longer waits for its turn as a newcomer of
+        // the loop.
         admit()
         firstBytes = interceptor
         phase = .intercepting
@@ -118,7 +119,7 @@ extension ClientConnection: QueuedReader {
         if isReadingFirstBytes || phase == .idle { flush() }
     }
 
-    /// Passes on bytes received together with the CONNECT.
+    /// Passes the bytes that were received together with the CONNECT to the reader of the first bytes.
     func feedInterceptor() {
         guard hasInput, let firstBytes, firstBytes.takesInput else { return }
         let held = input[inputStart...]

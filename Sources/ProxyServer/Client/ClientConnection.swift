@@ -29,7 +29,7 @@ final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchH
     /// Received bytes. From `inputStart` on, they are not processed yet: the rest of a head or of a body, or pipelined requests.
     @exclusivity(unchecked) var input: [UInt8] = []
     var inputStart = 0
-    /// Reads from and writes to the client, with or without TLS.
+    /// The channel through which bytes are read from and written to the client, with or without TLS.
     @exclusivity(unchecked) var channel: ByteChannel
     @exclusivity(unchecked) var driver: ExchangeDriver?
     /// Whether the socket has bytes to read, but the connection waits until other clients have been served (`FairnessQueue`).
@@ -69,7 +69,7 @@ final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchH
     init(_ worker: LoopWorker, descriptor: Int32, peer: PeerAddress, tls: ListenerTLS? = nil) throws(SystemError) {
         channel = ByteChannel(descriptor: descriptor)
         parser = RequestParser(limits: worker.settings.parseLimits)
-        // A client of a TLS listener is no newcomer here, because handshakes have their own queue.
+        // A client of a TLS listener does not wait behind established clients here, because handshakes have their own queue.
         isNewcomer = tls == nil
         super.init(worker, peer: peer)
         registration = try loop.register(descriptor, .read, handler: self, isNewcomer: isNewcomer)
@@ -242,7 +242,7 @@ final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchH
         switch read {
         case .incomplete: break
         case .http2Preface:
-            // Only the first bytes of a connection can be a preface, and inside TLS the protocol is chosen by ALPN.
+            // Only the first bytes of a connection can be the preface of HTTP/2, and inside TLS the protocol is chosen by ALPN.
             guard !channel.isSecured, output.isEmpty, output.writtenCount == 0 else { return driver.reject(.unsupportedVersion) }
             phase = .idle
             self.driver = nil
@@ -255,7 +255,7 @@ final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchH
         if output.pendingCount >= worker.settings.proxyLimits.pipelinedOutput { flush() }
     }
 
-    /// Sends an error before anything is read, and closes.
+    /// Sends an error before anything is read, and closes the connection.
     func refuse(_ fault: Fault) {
         start(.refused(fault, length: 0), with: takeDriver())
         flush()
@@ -304,7 +304,7 @@ final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchH
 
     /// Gives the driver the held bytes of the request's body; `body` returns the number of bytes consumed.
     override func withInput(_ body: (RawSpan) -> Int) {
-        // If the exchange ends meanwhile, the rest of its body must not be read as the next request.
+        // If the exchange ends during the call, the rest of its body must not be read as the next request.
         let wasProcessing = isProcessing
         isProcessing = true
         let held = input
@@ -337,7 +337,7 @@ final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchH
 
     // MARK: Writing
 
-    /// Writes waiting output. While all of it is accepted, also processes held requests.
+    /// Writes waiting output. As long as all of it is accepted, also processes requests that were already received.
     override func flush() {
         // The outer call of `flush` continues, and also writes the output of this call.
         if isFlushing { return }
@@ -403,7 +403,7 @@ final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchH
         if !isProcessing { flush() }
     }
 
-    /// Sets interest and deadline according to the connection's state.
+    /// Sets the events to wait for and the deadline, according to the connection's state.
     private func settle() {
         guard let registration, phase != .closed else { return }
         let timeouts = worker.settings.timeouts

@@ -53,7 +53,7 @@ class ExchangeClient {
     /// Gives the driver the received bytes of the request's content; `body` returns the number of bytes consumed.
     func withInput(_ body: (RawSpan) -> Int) {}
 
-    /// The driver's exchange has ended. Its response may still be in the output.
+    /// Called when the driver's exchange has ended. Its response may still be in the output.
     func exchangeEnded(keepsConnection: Bool) {}
 
     /// Ends the response so that the client cannot take an incomplete message for a complete one.

@@ -32,7 +32,7 @@ struct OutputQueue {
         case failed
     }
 
-    /// Heads, and bodies small enough to be copied after them.
+    /// Heads, and the bodies that are small enough to be copied after them.
     var buffer: [UInt8] = []
     private var bufferOffset = 0
     private var tail = BorrowedBytes.none
@@ -62,7 +62,7 @@ struct OutputQueue {
         tailRange = range
     }
 
-    /// Appends bytes in a pipe. Nothing else may be appended until they are written.
+    /// Appends bytes that are in a kernel pipe. Nothing else may be appended until they are written.
     mutating func appendPiped(_ count: Int, from pipe: KernelPipe) {
         precondition(tailRange.isEmpty, "the body before has not left yet")
         self.pipe = pipe
@@ -71,7 +71,7 @@ struct OutputQueue {
 
     /// Writes waiting bytes in as few calls as possible.
     /// - Parameter limit: the value of `writtenCount` at which to stop, approximately. Without a limit, one call may take tens of
-    ///   milliseconds, while   the kernel accepts as much as the client reads.
+    ///   milliseconds, while the kernel accepts as much as the client reads.
     mutating func write(to channel: inout ByteChannel, upTo limit: UInt64 = .max) -> Result {
         if channel.isSecured { return writeSealed(to: &channel, upTo: limit) }
         while !isEmpty {

@@ -16,7 +16,7 @@ final class BodyChecking {
         if share != nil { share = nil }
     }
 
-    /// The checked body has been sent to the client.
+    /// Called when the checked body has been sent to the client.
     func contentLeft() { if share != nil { share = nil } }
 
     /// Begins to gather the body. Does not gather a body if the head already shows that its content coding cannot be decoded.
@@ -48,7 +48,7 @@ final class BodyChecking {
         if UInt64(body.count) > driver.exchange.gatheredLimit { check(for: driver) }
     }
 
-    /// The body is complete or over the limit: checks it, with the result as an event.
+    /// Called when the body is complete or over the limit. Starts the check, whose result arrives as an event.
     func check(for driver: ExchangeDriver) {
         driver.fetch.go(by: .checked)
         driver.fetch.pause()

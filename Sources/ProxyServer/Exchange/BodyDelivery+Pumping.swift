@@ -34,7 +34,7 @@ extension BodyDelivery {
         pump(for: driver)
     }
 
-    /// Moves available bytes from the body's source to the connection, up to the window.
+    /// Moves available bytes from the body's source to the connection, up to the limit for unsent bytes.
     func pump(for driver: ExchangeDriver) {
         // A source that the body waits for calls this method again. Until then there is nothing to write, and a call after each batch would
         // keep the loop busy.
@@ -154,7 +154,7 @@ extension BodyDelivery {
 
     // MARK: Ends
 
-    /// A piece was sent completely: continues with the next segment or part, or ends.
+    /// Called when a piece was sent completely: continues with the next segment or part, or ends.
     /// - Returns: whether there is more to send.
     private func endPart(_ client: ExchangeClient, for driver: ExchangeDriver) -> Bool {
         if beginSegment() { return true }

@@ -45,7 +45,7 @@ final class BodyDelivery {
     private var whole: GatheredBody?
     /// The part of the memory limit for gathered bodies that the delivered body uses, if it was checked or gathered for a transform.
     private var share: GatheredMemory.Share?
-    /// The number of bytes sent: content, and heads.
+    /// The number of content bytes sent, and the number of bytes of heads sent.
     var sentCount: UInt64 = 0
     private(set) var headCount: UInt64 = 0
     /// The pipe for a body that is spliced.
@@ -285,7 +285,7 @@ final class BodyDelivery {
         client.flushSoon()
     }
 
-    /// Sends stored parts, and between them the bytes from the reader.
+    /// Sends stored parts of a body, and between them the bytes that the origin sends for the pending response.
     func sendCompleted(_ completion: RangeCompletion, of body: BodyReference, for driver: ExchangeDriver) {
         guard let client = driver.client else { return }
         read(body, for: driver)

@@ -15,7 +15,7 @@ extension LoopWorker {
         takeBackgroundDriver().validate(served, leading: entry)
     }
 
-    /// Fetches missing bytes, if any, within the same limits.
+    /// Fetches missing bytes, if any, within the limits of background fetches.
     func fill(_ fill: Fill, as peer: PeerAddress) {
         guard store.hasPartials,
             let completion = fill.completion(
@@ -58,7 +58,7 @@ extension ExchangeDriver {
         pending.whenStored(worker.loop.reply { (_: PendingOutcome) in worker.fill(fill, as: peer) })
     }
 
-    /// The server is stopping: cancels work for which no client waits.
+    /// Called when the server is stopping: cancels work for which no client waits.
     func giveUpBackground() {
         if exchange.isBackground, exchange.state != .finished { clientGone() }
     }

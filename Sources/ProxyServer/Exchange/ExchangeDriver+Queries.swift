@@ -105,7 +105,7 @@ extension ExchangeDriver {
 
     /// The sender of the request. A client in a tunnel authenticated when it opened the tunnel.
     var requestSender: RequestSender {
-        // The clients that may purge are listed by address.
+        // PURGE needs the address, because the clients that may purge are listed by address.
         var facts = ClientFacts(address: exchange.asksForClient ? peer.address : nil)
         if let client { facts.certificateNames = client.certificateNames }
         guard worker.identifiesClients else { return RequestSender(facts) }

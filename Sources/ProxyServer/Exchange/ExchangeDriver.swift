@@ -76,7 +76,7 @@ final class ExchangeDriver {
         if let active = worker.recordings { recording.begin(active) }
     }
 
-    /// Begins a background exchange that a request of this peer caused.
+    /// Begins a background exchange that was caused by a request of the client with this address.
     func attachInBackground(as peer: PeerAddress) {
         isTransparent = false
         begin(for: peer)
@@ -97,7 +97,7 @@ final class ExchangeDriver {
         startedAt = loop.now
     }
 
-    /// The request's head is complete in `exchange.request`.
+    /// Called when the request's head is complete in `exchange.request`.
     func start(_ framing: BodyFraming) {
         startedAt = loop.now
         upload.begin(framing, limits: worker.settings.parseLimits)
@@ -105,7 +105,7 @@ final class ExchangeDriver {
         handle(.requestHead(body: framing.bodyLength, at: now))
     }
 
-    /// The head in `exchange.request` is complete, and the request must be refused.
+    /// Called when the head in `exchange.request` is complete, but the request must be refused.
     func refuse(_ fault: Fault, _ framing: BodyFraming) {
         startedAt = loop.now
         upload.begin(framing, limits: worker.settings.parseLimits)
@@ -118,7 +118,7 @@ final class ExchangeDriver {
         handle(.requestRejected(fault, at: now))
     }
 
-    /// The connection ends between requests: there is no exchange to log.
+    /// Called when the connection ends between requests, so that there is no exchange to log.
     func abandon() {
         client = nil
         isInUse = false
@@ -138,13 +138,13 @@ final class ExchangeDriver {
     var wantsRequestBody: Bool { upload.wantsBytes(for: self) }
     func requestBodyArrived() { upload.bytesArrived(for: self) }
 
-    /// The client has not sent the rest of the request's body in time.
+    /// Called when the client has not sent the rest of the request's body in time.
     func requestBodyStalled() { upload.fail(.requestTimeout, for: self) }
 
-    /// The client has closed its sending side within the request's body.
+    /// Called when the client has closed its sending side within the request's body.
     func requestBodyCut() { upload.fail(.malformedRequest(detail: "incomplete_body"), for: self) }
 
-    /// The connection has written all its output.
+    /// Called when the connection has written all its output.
     /// - Returns: whether there is more to write at once.
     func outputDrained() -> Bool { delivery.outputDrained(for: self) }
 
@@ -168,7 +168,7 @@ final class ExchangeDriver {
         worker.giveBack(self)
     }
 
-    /// The exchange no longer records or replays.
+    /// Called when the exchange no longer records or replays.
     func leaveRecordings() {
         guard recording.isActive else { return }
         recording.leave()

@@ -6,13 +6,13 @@ import UpstreamTransport
 
 /// The part of a body's delivery that the kernel performs.
 enum KernelRelay {
-    /// Shorter bodies fit into any socket buffer.
+    /// Bodies with fewer bytes than this fit into any socket buffer.
     private static let boundedBodyLength: UInt64 = 1 << 20
-    /// Shorter bodies are not worth a pipe.
+    /// For bodies with fewer bytes than this, a pipe costs more than it saves.
     private static let divertedLength: UInt64 = 1 << 20
 
-    /// Splices a large body that only one client receives from the origin's socket to the client's socket, through a pipe. No code of
-    /// Larder reads such a body, so it need not be copied into this process. Called after the head was written, if the body goes to the
+    /// Splices a large body from the origin's socket to the client's socket, through a pipe, if only one client receives the body. No code
+    /// of Larder reads such a body, so it need not be copied into this process. Called after the head was written, if the body goes to the
     /// client unchanged.
     /// - Returns: the pipe; `nil` if the body does not go through one.
     static func divert(_ mode: OriginFetch.Mode, isChunked: Bool, for driver: ExchangeDriver) -> KernelPipe? {

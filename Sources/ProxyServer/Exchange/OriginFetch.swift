@@ -30,7 +30,7 @@ final class OriginFetch {
 
     private(set) var mode: Mode = .none
     @exclusivity(unchecked) private(set) var upstream: OriginExchange?
-    /// The connection after a 101, until the exchange has decided.
+    /// The connection after a 101, until the exchange has decided whether it becomes a tunnel.
     private var switched: SwitchedConnection?
     /// The origin's latest head, to be passed to the exchange.
     private let receivedHead = ReceivedHead()
@@ -40,7 +40,7 @@ final class OriginFetch {
     private var isPaused = false
     /// Whether the current request is for the rest of a truncated body, and has no response yet.
     private var isContinuing = false
-    /// Whether to request the rest when the pipe has been emptied.
+    /// Whether to request the rest of a truncated body as soon as the pipe is empty.
     private(set) var isContinuationDue = false
     /// Whether the origin's content is complete while its check is in progress.
     private(set) var hasEnded = false
@@ -53,7 +53,7 @@ final class OriginFetch {
 
     func resetMetrics() { metrics = ExchangeMetrics() }
 
-    /// Nothing more is expected from the origin.
+    /// Resets the fetch to the state in which nothing is expected from the origin.
     func reset(for driver: ExchangeDriver) {
         mode = .none
         upstream = nil
@@ -139,7 +139,7 @@ final class OriginFetch {
         driver.client?.flushSoon()
     }
 
-    /// The origin has sent 101 (Switching Protocols).
+    /// Called when the origin has sent 101 (Switching Protocols).
     func receive(
         switching head: inout ResponseHead, from upstream: OriginExchange, on connection: SwitchedConnection,
         for driver: ExchangeDriver
@@ -299,7 +299,7 @@ final class OriginFetch {
         driver.handle(.deliveryEnded(isComplete: isComplete, at: driver.now))
     }
 
-    /// The exchange with the origin has ended. Requests that still wait for its response send their own requests.
+    /// Called when the exchange with the origin has ended. Requests that still wait for its response send their own requests.
     private func finish(for driver: ExchangeDriver) {
         driver.recording.drop(for: driver)
         driver.storing.releaseJoined(.notShareable, for: driver)
@@ -308,7 +308,7 @@ final class OriginFetch {
 
     // MARK: Where the content goes
 
-    /// The exchange has decided: sends the head and content to the client, and stores the content if required.
+    /// Called when the exchange has decided: sends the head and content to the client, and stores the content if required.
     func relay(store: Bool, for driver: ExchangeDriver) {
         mode = .direct
         if store { driver.storing.begin(for: driver) }
@@ -363,8 +363,8 @@ final class OriginFetch {
         }
     }
 
-    /// Requests the rest of a truncated body, at once or when the pipe is empty. The rest begins in the buffer together with its head, and
-    /// the buffer is sent before the pipe.
+    /// Requests the rest of a truncated body, at once or when the pipe is empty. The first bytes of the rest arrive in the buffer together
+    /// with the head, and the buffer is sent before the pipe.
     private func continueWhenDrained(for driver: ExchangeDriver) {
         isPaused = false
         isContinuationDue = true
@@ -410,7 +410,7 @@ final class OriginFetch {
         reset(for: driver)
     }
 
-    /// The client has left. The fetch continues if other requests wait for the same response or read it.
+    /// Called when the client has left. The fetch continues if other requests wait for the same response or read it.
     func cancel(for driver: ExchangeDriver) {
         let ownReaders = driver.delivery.reader == nil ? 0 : 1
         switch mode {
@@ -418,7 +418,7 @@ final class OriginFetch {
             driver.worker.keepRunning(driver)
         case .recording where driver.recording.goesOn(for: driver):
             driver.worker.keepRunning(driver)
-            // The fetch may have been paused for its client.
+            // The fetch may have been paused for the client that has left.
             resume(for: driver)
         case .none, .direct, .gathering, .pending, .checking, .checked, .recording: abandon(for: driver)
         }

@@ -142,7 +142,7 @@ final class RequestUpload {
         bytes.withUnsafeBytes { upstream.sendBody($0.bindMemory(to: UInt8.self).span) }
     }
 
-    /// The request's head has been sent: sends the gathered content; further content follows as the client sends it.
+    /// Called when the request's head has been sent: sends the gathered content; further content follows as the client sends it.
     func begin(to upstream: OriginExchange, for driver: ExchangeDriver) {
         if framing != .none {
             if !content.isEmpty { isBlocked = !upstream.sendBody(content.span) && !isComplete }
@@ -227,7 +227,7 @@ final class RequestUpload {
         }
     }
 
-    /// The exchange has ended, except for the rest of the request.
+    /// Called when the exchange has ended, except for the rest of the request's body.
     func beginDraining(for driver: ExchangeDriver) {
         isDraining = true
         drainEnd = receivedCount + driver.exchange.context.limits.drainedBodyLength

@@ -11,7 +11,7 @@ final class ResponseStoring {
     private var entry: FetchEntry?
     private var gathered: [UInt8] = []
     private(set) var pending: PendingResponse?
-    /// The store's epoch when the request was sent.
+    /// The store's invalidation epoch at the time when the request was sent.
     private var moment = StoreEpoch.beginning
 
     func reset() {
@@ -60,7 +60,7 @@ final class ResponseStoring {
         let plan = driver.exchange.storagePlan
         if driver.exchange.ranges.part == nil, entry == nil { driver.worker.fetches.noteShareable(driver.exchange.key) }
         guard case .gather(let length) = plan else { return _ = stream(by: plan, for: driver) }
-        // Checked before the head is sent, because Cache-Status reports the result.
+        // The store is asked before the head is sent, because Cache-Status reports whether the response is stored.
         guard driver.store.admitNew() else { return reject(plan.rejectionByStore, for: driver) }
         driver.fetch.go(by: .gathering)
         if let length { gathered.reserveCapacity(length) }
@@ -103,7 +103,7 @@ final class ResponseStoring {
         }
     }
 
-    /// The origin sends the missing part of a response that is stored in part: the client gets that part at its position.
+    /// Called when the origin sends the missing part of a response that is stored in part. The client gets that part at its position.
     func complete(for driver: ExchangeDriver) {
         guard let completion = driver.exchange.ranges.completion, let whole = driver.exchange.cache.selected,
             case .onDisk(let body) = whole.body
@@ -119,7 +119,7 @@ final class ResponseStoring {
         }
         driver.fetch.go(by: .pending)
         self.pending = pending
-        // Later requests find the body in flight.
+        // From here on, other requests find this body in flight.
         if driver.client == nil { return releaseJoined(.abandoned, for: driver) }
         driver.delivery.read(by: reader, from: missing.lowerBound)
         driver.delivery.sendCompleted(completion, of: body, for: driver)
@@ -193,7 +193,7 @@ final class ResponseStoring {
     /// Stores a complete response. If its key was invalidated meanwhile, only the requests that have joined the fetch get the response.
     /// - Parameter isPromised: Whether the head that was sent says that the response is stored.
     func keep(_ stored: StoredResponse, isPromised: Bool, for driver: ExchangeDriver) {
-        // Checked before `put`, because of purges: later requests must not get the response, but the joined requests do.
+        // The check for a purge comes before `put`: later requests must not get the purged response, but the joined requests do.
         if isOutdated(for: driver) { return reject(.invalidated, sharing: stored, for: driver) }
         switch driver.store.put(stored, isPromised: isPromised, since: moment) {
         case .accepted(let kept):

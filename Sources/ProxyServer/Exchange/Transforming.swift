@@ -86,7 +86,7 @@ final class Transforming {
         return .variant(variant)
     }
 
-    /// Caches the transform of the origin's body, for requests after it is stored.
+    /// Caches the transformed body of an origin's response, for requests that come after the response was stored.
     func keep(for kept: StoredResponse, _ driver: ExchangeDriver) {
         guard case .made(let content)? = driver.exchange.transform.end, let plan = driver.exchange.transformPlan,
             let source = driver.exchange.transform.source, kept.row > 0
@@ -268,7 +268,7 @@ final class Transforming {
         reset()
     }
 
-    /// The exchange has ended, possibly because its client left: cancels the work, unless other requests wait for it.
+    /// Called when the exchange has ended, possibly because its client left: cancels the work, unless other requests wait for it.
     func exchangeEnded(for driver: ExchangeDriver) {
         if let task, task.lead.map(cache(of: driver).leave) ?? true { task.patience.giveUp() }
         leave(for: driver)

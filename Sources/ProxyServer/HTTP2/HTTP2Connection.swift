@@ -116,14 +116,14 @@ final class HTTP2Connection: EventHandler, TimerHandler, BatchHandler {
         flush()
     }
 
-    /// Writes at the end of the batch.
+    /// Plans to write the waiting frames at the end of the batch.
     func flushSoon() {
         if isFlushPlanned || isReading || isClosed { return }
         isFlushPlanned = true
         loop.atEndOfBatch(self)
     }
 
-    /// Moves the stream's output at the end of the batch.
+    /// Plans to move the stream's output into the session at the end of the batch.
     func flushSoon(_ stream: any HTTP2StreamHandler) {
         if isClosed { return }
         waiting.append(stream.id)
@@ -223,7 +223,7 @@ final class HTTP2Connection: EventHandler, TimerHandler, BatchHandler {
         }
     }
 
-    /// The client has violated the protocol: GOAWAY is the last frame.
+    /// Called when the client has violated the protocol: GOAWAY is the last frame.
     private func fail(because reason: String) {
         worker.warnOfHTTP2(reason, with: peer)
         isClosing = true
@@ -284,7 +284,7 @@ final class HTTP2Connection: EventHandler, TimerHandler, BatchHandler {
         handleEvents(of: UnsafeRawBufferPointer(start: nil, count: 0))
     }
 
-    /// Sets interest and deadline.
+    /// Sets the events to wait for and the deadline.
     private func settle() {
         if isClosed { return }
         if channel.isSecured, channel.hasPeerEnded { hasPeerEnded = true }

@@ -257,7 +257,7 @@ final class HTTP2Stream: ExchangeClient, HTTP2StreamHandler {
         closed()
     }
 
-    /// The session accepts more content.
+    /// Called when the session accepts more content.
     func windowOpened() {
         waitsSince = nil
         flush()
@@ -288,7 +288,7 @@ final class HTTP2Stream: ExchangeClient, HTTP2StreamHandler {
 
     // MARK: Ends
 
-    /// The client has let too much time pass.
+    /// Called when the client has let too much time pass.
     func deadlinePassed() {
         if output.isEmpty, let driver, driver.isReadingRequestBody {
             waitsSince = nil
@@ -303,7 +303,7 @@ final class HTTP2Stream: ExchangeClient, HTTP2StreamHandler {
         reset(.cancel)
     }
 
-    /// The stream is closed: by a reset, or with its connection.
+    /// Called when the stream is closed: by a reset, or with its connection.
     func closed() {
         isFinished = true
         waitsSince = nil

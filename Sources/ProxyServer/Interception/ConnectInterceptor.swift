@@ -71,7 +71,7 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
 
     // MARK: Bytes from the client
 
-    /// The client has closed its sending side.
+    /// Called when the client has closed its sending side.
     /// - Returns: whether the connection continues anyway.
     func inputEnded() -> Bool {
         guard case .reading = state, !held.isEmpty, !mustReadRequests else { return false }
@@ -79,7 +79,7 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
         return true
     }
 
-    /// - Parameter octets: not empty.
+    /// - Parameter octets: the next bytes from the client; not empty.
     func take(_ octets: UnsafeRawBufferPointer) {
         switch state {
         case .reading: octets.withMemoryRebound(to: UInt8.self) { read($0.span) }
@@ -88,7 +88,7 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
         }
     }
 
-    /// The client has left, or the connection ends for another reason.
+    /// Called when the client has left, or the connection ends for another reason.
     func connectionEnded() {
         switch state {
         case .reading, .handshaking: refuse(.clientLeft)
@@ -108,7 +108,7 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
     }
 
     /// Whether only a client that speaks TLS or HTTP/1 may continue. This applies if TLS with the host may be intercepted, or if rules look
-    /// at the method or path of its plain requests.
+    /// at the method or path of plain-text requests in the tunnel.
     private var mustReadRequests: Bool {
         worker.transport.mayIntercept(tunnelTo: origin) || worker.context.rules.rules(for: plainAuthority).inspecting != nil
     }

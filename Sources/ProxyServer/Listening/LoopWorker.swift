@@ -31,7 +31,7 @@ final class LoopWorker {
     private(set) var settings: ServerSettings
     private(set) var context: ExchangeContext
     private(set) var recordings: ActiveRecordings?
-    /// Responses replayed from `recordings`; `nil` before the first one.
+    /// The cache of responses that were replayed from `recordings`; `nil` before the first such response.
     private(set) var replayMemory: ReplayMemory?
     /// Whether some clients are authenticated.
     private(set) var identifiesClients: Bool
@@ -170,7 +170,7 @@ final class LoopWorker {
         checkDrained()
     }
 
-    /// An HTTP/1 connection continues with HTTP/2.
+    /// Replaces an HTTP/1 connection by an HTTP/2 connection on the same socket.
     func http2Started(_ next: HTTP2Connection, from connection: ClientConnection) {
         connections[ObjectIdentifier(connection)] = nil
         http2Connections[ObjectIdentifier(next)] = next
@@ -233,7 +233,7 @@ final class LoopWorker {
         checkDrained()
     }
 
-    /// The driver's client has left, and the driver continues for other requests.
+    /// Called when the driver's client has left, and the driver continues for other requests.
     func keepRunning(_ driver: ExchangeDriver) { drivers.keepRunning(driver) }
 
     /// Makes a request id that is unique in this process: the loop's index, followed by a count.

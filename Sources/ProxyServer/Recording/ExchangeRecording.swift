@@ -15,7 +15,7 @@ final class ExchangeRecording {
     private var recorder: ExchangeRecorder?
     /// The recorder whose digest the log line waits for; `nil` if the log line does not wait.
     private var loggedRecorder: ExchangeRecorder?
-    /// Whether the recording is behind: the origin is not read until it has caught up.
+    /// Whether the recording is behind. If so, the origin is not read until the recording has caught up.
     private(set) var isBehind = false
 
     var isActive: Bool { recordings != nil }
@@ -257,7 +257,7 @@ final class ExchangeRecording {
         return times
     }
 
-    /// The exchange ends without a response that could be recorded.
+    /// Called when the exchange ends without a response that could be recorded.
     func drop(for driver: ExchangeDriver) { drop(because: "left", for: driver) }
 
     private func drop(because reason: String, for driver: ExchangeDriver) {

@@ -8,9 +8,9 @@ import UpstreamTransport
 
 /// Decides how a client's TLS handshake continues, and is notified when it ends.
 protocol ClientTLSHandshakeDelegate: AnyObject {
-    /// The ClientHello is complete. The handshake continues with `show` or `issue`, or ends.
+    /// Called when the ClientHello is complete. The handshake continues with `show` or `issue`, or ends.
     func handshake(_ handshake: ClientTLSHandshake, didRead hello: ClientHello)
-    /// The client does not speak TLS.
+    /// Called when the client does not speak TLS.
     func handshakeDidReadOtherProtocol(_ handshake: ClientTLSHandshake)
     /// Returns the TLS context, and the scope of the session's tickets (see `TLSSession`).
     /// - Returns: `nil` if there is no longer a CA.
@@ -63,7 +63,7 @@ final class ClientTLSHandshake {
         }
     }
 
-    /// - Parameter octets: not empty.
+    /// - Parameter octets: the next bytes from the client; not empty.
     func take(_ octets: UnsafeRawBufferPointer) {
         switch state {
         case .reading: octets.withMemoryRebound(to: UInt8.self) { readHello($0.span) }

@@ -54,7 +54,7 @@ final class ClientHelloInspector: TimerHandler, JudgementDelegate {
         }
     }
 
-    /// The client has closed its sending side.
+    /// Called when the client has closed its sending side.
     func inputEnded() {
         if reader.octets.isEmpty, tunnel?.needsName == false { open() } else { decide(on: nil) }
     }
@@ -72,7 +72,7 @@ final class ClientHelloInspector: TimerHandler, JudgementDelegate {
         }
     }
 
-    /// The tunnel has ended.
+    /// Called when the tunnel has ended.
     func cancel() { end { _ in } }
 
     private func decide(on hello: ClientHello?) {

@@ -256,7 +256,7 @@ extension Tunnel {
     /// Notes the outcome of the CONNECT for the log.
     func note(_ outcome: ConnectOutcome) { owner?.logged.connectOutcome = outcome }
 
-    /// The server has been verified for this tunnel, and is trusted.
+    /// Called when the server has been verified for this tunnel, and is trusted.
     func note(_ judgement: Judgement) {
         // The verdict was cached: the chain noted by an earlier probe stays.
         if judgement.chain.isEmpty { return }
@@ -276,7 +276,7 @@ extension Tunnel {
         settle()
     }
 
-    /// The server is not trusted, or could not be verified.
+    /// Called when the server is not trusted, or could not be verified.
     func refuse(_ error: TransportError) {
         refuse(owner?.tellFault(error) ?? FaultMapping.fault(error), alert: .unrecognizedName)
     }

@@ -17,7 +17,7 @@ final class HTTP2OriginConnection: PooledConnection, EventHandler, TimerHandler,
     let session: HTTP2Session
     let channel: UpstreamTLSChannel?
     let remoteAddress: IPAddress?
-    /// The server of every request.
+    /// The server to which every request on this connection is sent.
     let server: TunnelAuthority
     /// Whether an exchange has used the connection, or is using it.
     private(set) var hasCarried = false
@@ -195,7 +195,7 @@ final class HTTP2OriginConnection: PooledConnection, EventHandler, TimerHandler,
         transport.didClose(self)
     }
 
-    /// The connection has failed, or the server has ended it.
+    /// Called when the connection has failed, or when the server has ended it.
     private func lose() {
         if case .closed = state { return }
         state = .closing

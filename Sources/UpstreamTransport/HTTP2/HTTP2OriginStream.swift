@@ -127,7 +127,7 @@ final class HTTP2OriginStream: RequestCarrier {
         try? connection.session.submitTrailers(id, request?.trailers ?? Fields())
     }
 
-    /// The session accepts more content.
+    /// Called when the session accepts more content.
     func windowOpened() { exchange?.flush() }
 
     // MARK: The response
@@ -155,7 +155,8 @@ final class HTTP2OriginStream: RequestCarrier {
         if endStream { receiveEnd() }
     }
 
-    /// HTTP/2 frames its content itself. Like a chunked response, a response without a length may have trailers.
+    /// The framing of the response for the exchange. A response without a length is handled like a chunked one, because it may have
+    /// trailers.
     private static func framing(
         of head: borrowing ResponseHead, to method: Method, endStream: Bool
     ) throws(ResponseParseError) -> BodyFraming {
@@ -227,7 +228,7 @@ final class HTTP2OriginStream: RequestCarrier {
         if self.exchange === exchange { finish(trailers) }
     }
 
-    /// The response is complete.
+    /// Called when the response is complete.
     private func finish(_ trailers: Fields) {
         guard let exchange else { return }
         let isReset = !hasRequestEnded || !exchange.isRequestSent
@@ -255,7 +256,7 @@ final class HTTP2OriginStream: RequestCarrier {
         connection.ended(self, id)
     }
 
-    /// The stream was reset.
+    /// Called when the stream was reset.
     func wasReset(_ code: HTTP2ErrorCode) {
         guard let exchange else { return leave(nil) }
         // The response is complete. RFC 9113 §8.1: the rest of the request is not needed.
@@ -271,7 +272,7 @@ final class HTTP2OriginStream: RequestCarrier {
         }
     }
 
-    /// The session has not accepted the request, so that another connection may carry it.
+    /// Called when the session has not accepted the request. Another connection may carry it.
     private func wasRefused() {
         guard let exchange else { return }
         leaveWithoutReset()
@@ -280,7 +281,7 @@ final class HTTP2OriginStream: RequestCarrier {
 
     func receivedTooLargeHead() { exchange?.fail(.malformedResponse(.headTooLarge)) }
 
-    /// The connection has ended.
+    /// Called when the connection has ended.
     func lost() {
         if case .waiting = state { return wasRefused() }
         guard let exchange else { return leave(nil) }

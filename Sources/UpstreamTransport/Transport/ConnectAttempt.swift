@@ -12,7 +12,7 @@ struct ConnectTarget {
     var tunnelProxy: UpstreamProxy?
     /// The value of Via in the tunnel request to the upstream proxy (RFC 9110 §7.6.3); empty for none.
     var via = ""
-    /// The policy that evaluates the server in a TLS handshake. `nil`: connect without TLS.
+    /// The trust policy that evaluates the server in a TLS handshake. `nil`: connect without TLS.
     var trust: TrustPolicy?
     /// The client certificate, if the server requests one.
     var identity: ClientIdentity?
@@ -28,7 +28,7 @@ struct ConnectTarget {
     /// The host or address to connect to, or to name to the proxy.
     var connectedHost: String { diversion.map { "\($0)" } ?? host }
 
-    /// The only possible address, if no lookup is needed and there are no alternatives.
+    /// The only possible address; `nil` with an upstream proxy, if a name lookup is needed, or if there are several addresses.
     var onlyAddress: IPAddress? {
         if tunnelProxy != nil { return nil }
         if let diversion { return diversion }
@@ -47,7 +47,7 @@ protocol ConnectAttempt: AnyObject {
 
 /// The connection that an attempt has made. The receiver must close it.
 struct ConnectedPeer {
-    /// Connected and nonblocking.
+    /// The descriptor of the socket, which is connected and nonblocking.
     let descriptor: Int32
     let address: IPAddress?
     /// The TLS connection on `descriptor`, with a trusted server. Closing the TLS connection closes the descriptor too.
@@ -64,7 +64,7 @@ struct ConnectedPeer {
 
 /// Receives the result of an attempt, once, and never from within `Connector.connect`.
 protocol ConnectObserver: AnyObject {
-    /// The observer now owns `peer`, which has a TLS channel if the target had a trust policy.
+    /// Called on success. The observer now owns `peer`, which has a TLS channel if the target had a trust policy.
     func didConnect(_ peer: ConnectedPeer)
     func didFailToConnect(_ error: TransportError)
 }

@@ -14,7 +14,7 @@ final class ConnectionPool {
     var count: Int { byAge.count }
     var oldestConnection: PooledConnection? { byAge.oldest }
 
-    /// The endpoint with this key; increments its use count.
+    /// Returns the endpoint with this key; increments its use count.
     func use(_ key: PoolKey) -> Endpoint {
         if let recent, recent.key == key {
             recent.userCount += 1

@@ -29,8 +29,8 @@ final class Connector {
     private var watched: [Int32: WatchedSocket] = [:]
     private var handles = EasyHandles()
     private var attempts: [UnsafeMutableRawPointer: CurlAttempt] = [:]
-    /// Attempts that wait until others have ended, in order. At most twice as many as the exchanges and client tunnels that wait for a
-    /// connection.
+    /// Attempts that wait until others have ended, in order. There are at most twice as many of them as exchanges and client tunnels that
+    /// wait for a connection.
     private var waiting: [QueuedAttempt] = []
     private var cancelledCount = 0
     /// The maximum number of simultaneous lookups. Each lookup runs on its own thread and uses some descriptors. It counts until its
@@ -127,7 +127,7 @@ final class Connector {
         return attempt
     }
 
-    /// Begins the attempts whose turn has come, and fails those with too little time left, which would only use up a lookup.
+    /// Begins the attempts whose turn has come, and fails those with too little time left: for them a lookup would be wasted.
     func beginWaiting() {
         isTurnPlanned = false
         overdue.removeAll { $0 <= loop.now }
@@ -172,7 +172,7 @@ final class Connector {
         if attempt.hasAddress { end(attempt) }
     }
 
-    /// A queued attempt was cancelled.
+    /// Called when a queued attempt was cancelled.
     func noteCancelled() {
         cancelledCount += 1
         guard cancelledCount > waiting.count / 2 else { return }
@@ -266,7 +266,7 @@ final class Connector {
 
     private static let nudgeMilliseconds = 250
 
-    /// Plans a nudge after this time, unless an earlier one is planned.
+    /// Plans a call of `nudge` after this time, unless an earlier call is planned.
     private func planNudge(milliseconds: Int) {
         let next = loop.now.advanced(milliseconds: milliseconds)
         guard let nudgeTimer, next < nextNudge else { return }
@@ -296,7 +296,7 @@ final class Connector {
         observer?.didFailToConnect(error)
     }
 
-    /// The connected peer, taken from libcurl.
+    /// Takes the connected socket from libcurl.
     private func takePeer(of attempt: CurlAttempt) -> ConnectedPeer? {
         var descriptor: curl_socket_t = -1
         guard larder_curl_get_socket(attempt.easy, &descriptor) == CURLE_OK, descriptor >= 0 else { return nil }

@@ -1,8 +1,8 @@
 import HTTPMessage
 import Synchronization
 
-/// The gate for all outgoing traffic: checked before a name is looked up, a connection is opened or a pooled one is used.
-/// Shared by all loops.
+/// The gate for all outgoing traffic: checked before a name is looked up, a connection is opened, or a pooled connection is used. Shared by
+/// all loops.
 package final class EgressGate: Sendable {
     package enum Position: UInt8, Sendable {
         case open

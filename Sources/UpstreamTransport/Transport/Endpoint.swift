@@ -48,7 +48,7 @@ final class Endpoint {
 
     func unshare(_ connection: HTTP2OriginConnection) { shared.removeAll { $0 === connection } }
 
-    /// A connection that can carry one more request, the oldest first, so that the others become idle.
+    /// A connection that can carry one more request. The oldest such connection is used first, so that the others become idle.
     func sharedConnection() -> HTTP2OriginConnection? {
         var index = 0
         while index < shared.count {
@@ -80,7 +80,7 @@ final class Endpoint {
 
     func openingBegan() { openingCount += 1 }
 
-    /// A connection has been opened, or the attempt was cancelled.
+    /// Called when a connection has been opened, or when the attempt was cancelled.
     func openingEnded() {
         openingCount -= 1
         let waiting = joined

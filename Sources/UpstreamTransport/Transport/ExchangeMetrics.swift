@@ -16,7 +16,7 @@ package struct ExchangeMetrics: Equatable, Sendable {
     /// The time from `open` to the response's first byte.
     package var firstByteTime = 0
     package var remoteAddress: IPAddress?
-    /// The port of the upstream proxy, if there is one, else the origin's.
+    /// The port of the upstream proxy, if there is one, otherwise the origin's port.
     package var remotePort: UInt16 = 0
     /// The mark of the trust policy that accepted the server (`TrustPolicy.mark`); 0 without TLS.
     package var trustMark: UInt64 = 0

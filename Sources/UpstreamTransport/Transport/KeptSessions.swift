@@ -5,7 +5,7 @@ import ServerTrust
 /// the pins and the identity that it was made with: the transport's policies and client certificates do not change, and the key has the
 /// policy's fingerprint. Confined to its loop.
 ///
-/// A server that has declined a session is offered none for a time: many send tickets that they never accept.
+/// A server that has declined a session is offered no session for some time, because many servers send tickets that they never accept.
 final class KeptSessions {
     private enum Entry {
         case session(ResumableSession)

@@ -22,7 +22,7 @@ package protocol OriginExchangeDelegate: AnyObject {
     /// The server answered 101 to a request with `isForSwitch`. The exchange has ended, and the delegate owns the connection.
     func exchange(
         _ exchange: OriginExchange, didSwitchProtocols head: inout ResponseHead, on connection: SwitchedConnection)
-    /// The response is incomplete, or there is none.
+    /// The exchange has failed: the response is incomplete, or there is no response.
     func exchange(_ exchange: OriginExchange, didFailWith error: TransportError)
     /// More of the request's body can be sent, after `sendBody` returned `false`.
     func exchangeIsReadyForBody(_ exchange: OriginExchange)

@@ -109,7 +109,7 @@ final class SecureAttempt: ConnectAttempt, ConnectObserver, EventHandler, TimerH
         loop.modify(registration, channel.unsentCount > 0 ? [.read, .write] : .read)
     }
 
-    /// - Parameter records: received after the handshake.
+    /// - Parameter records: the bytes that were received after the handshake.
     private func succeed(_ session: TLSSession, behind records: UnsafeRawBufferPointer) {
         let buffer = connector.contentBuffer
         // The channel reports an end or a failure in these records to its reader.

@@ -73,7 +73,7 @@ package final class SwitchedConnection {
     /// as failed.
     private static let readsInTurn = 64
 
-    /// - Parameter octets: not empty. After `wouldBlock` the next call must begin with the same bytes.
+    /// - Parameter octets: the bytes to send; not empty. After `wouldBlock` the next call must begin with the same bytes.
     package func send(_ octets: Span<UInt8>) -> Sent {
         guard let channel else { return sendPlain(octets) }
         return Sent(channel.send(octets))

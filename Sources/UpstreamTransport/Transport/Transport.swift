@@ -241,7 +241,7 @@ package final class Transport {
         budgets.release(connection.endpoint.key)
     }
 
-    /// An exchange has finished with its connection.
+    /// Called when an exchange has finished with its connection.
     func becameIdle(_ connection: PooledConnection) {
         if isClosed { return connection.close() }
         if budgets.hasWaiters {

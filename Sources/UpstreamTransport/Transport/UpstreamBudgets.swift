@@ -54,7 +54,7 @@ package final class UpstreamBudgets: Sendable {
         queueLengthLimit = queueLength
     }
 
-    /// Connections that are open or being opened, and waiting exchanges.
+    /// The number of connections that are open or being opened, and the number of waiting exchanges.
     package var statistics: (connections: Int, waiting: Int) { books.withLock { ($0.total, $0.waiterCount) } }
 
     var hasWaiters: Bool { waiters.load(ordering: .relaxed) > 0 }
@@ -118,8 +118,8 @@ package final class UpstreamBudgets: Sendable {
 
     // MARK: Waiting
 
-    /// Joins the queue. Tells other loops to close an idle connection, unless a waiting exchange may open one by now: a connection may have
-    /// been closed since `acquire` was called, and no other event would grant its place.
+    /// Joins the queue. Then grants a connection to a waiting exchange if the limits allow it by now: a connection may have been closed
+    /// since `acquire` was called, and no other event would grant its place. Otherwise tells other loops to close an idle connection.
     /// - Returns: a ticket, or `nil` if the queue is full.
     func wait(for key: PoolKey, member: Int) -> UInt64? {
         let (ticket, messages): (UInt64?, [(Port<BudgetMessage>, BudgetMessage)]) = books.withLock { books in

@@ -157,8 +157,8 @@ final class UpstreamConnection: PooledConnection, RequestCarrier, EventHandler, 
 
     func ready(_ events: ReadyEvents) {
         guard let exchange else {
-            // The server closed an idle connection, or sent bytes without a request. TLS records without application data do not end
-            // the connection.
+            // Called when the server closed an idle connection, or sent bytes without a request. TLS records without application data do
+            // not end the connection.
             if channel == nil || !isReusable { transport.idleConnectionStirred(self) }
             return
         }

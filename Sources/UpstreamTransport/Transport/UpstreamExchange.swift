@@ -23,7 +23,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
     /// The index of this object in the transport's list of exchanges.
     var index = 0
 
-    /// Strong, so that work deferred to the end of the batch can use it; `Transport.close` breaks the cycle.
+    /// The reference is strong, so that work deferred to the end of the batch can use it; `Transport.close` breaks the cycle.
     let transport: Transport
     let loop: EventLoop
     private var timer: TimerID?
@@ -213,8 +213,8 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         armSending(.firstByte, timeouts.firstByte)
     }
 
-    /// The server accepts no more bytes. The server may have responded before it closed the connection, so the received bytes decide how
-    /// the exchange continues (RFC 9112 §9.5).
+    /// Called when the server accepts no more bytes. The server may have responded before it closed the connection, so the received bytes
+    /// decide how the exchange continues (RFC 9112 §9.5).
     private func sendingBroke() {
         isSendingBroken = true
         output.removeAll()
@@ -315,16 +315,16 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         delegate?.exchange(handle, didDivertBody: count)
     }
 
-    /// The connection has finished with this exchange.
+    /// Called when the connection has finished with this exchange.
     func detach() { connection = nil }
 
-    /// The connection ended before the first byte of a response.
+    /// Called when the connection ended before the first byte of a response.
     func closedBeforeResponse() {
         guard canRetry else { return fail(connection?.refusal ?? .closedBeforeResponse) }
         retry()
     }
 
-    /// The server has not processed the request, so another connection may carry it, whatever its method (RFC 9113 §8.7).
+    /// Called when the server has not processed the request, so another connection may carry it, whatever its method (RFC 9113 §8.7).
     func wasRefused(_ error: TransportError) {
         refusalCount += 1
         guard refusalCount <= Self.refusalLimit, !hasTakenBody || writtenBody != nil else { return fail(error) }

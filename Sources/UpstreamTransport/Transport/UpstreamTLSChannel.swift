@@ -71,7 +71,7 @@ final class UpstreamTLSChannel {
     /// The maximum number of the caller's bytes that one call of `send` encrypts.
     private static let sendLimit = 64 * 1024
 
-    /// - Parameter bytes: not empty. After `wouldBlock` the next call must begin with the same bytes.
+    /// - Parameter bytes: the bytes to send; not empty. After `wouldBlock` the next call must begin with the same bytes.
     func send(_ bytes: Span<UInt8>) -> SendOutcome {
         if sealedCount == 0 {
             lendStorage()
@@ -127,7 +127,7 @@ final class UpstreamTLSChannel {
     /// Whether `receive` has something to report that no event of the descriptor will signal.
     var holdsInput: Bool { !early.isEmpty || channel.isOver }
 
-    /// - Parameter buffer: with space for `RecordBuffers.contentLength` bytes.
+    /// - Parameter buffer: the buffer for the data, with space for `RecordBuffers.contentLength` bytes.
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> Received {
         if !early.isEmpty { return takeEarly(into: buffer) }
         let received =
@@ -157,7 +157,7 @@ final class UpstreamTLSChannel {
         if let end = reliableUntil, now.seconds > end.seconds { return false }
         for _ in 0..<Self.ownRecordLimit {
             if holdsInput { return false }
-            // Usually nothing has arrived.
+            // In the usual case nothing has arrived, and nothing is read.
             if hasNoInput { return !channel.isWithinRecord }
             var byte: UInt8 = 0
             switch withUnsafeMutableBytes(of: &byte, { receive(into: $0) }) {

@@ -86,8 +86,8 @@ extension ConnectPolicy {
         return port == 80 && way(host: host, port: port) != .deny
     }
 
-    /// Whether TLS with the host may be intercepted: the settings say so, or the host is an address, and the ClientHello decides which host
-    /// it belongs to.
+    /// Whether TLS with the host may be intercepted: the settings say so, or the host is an address and the ClientHello decides which host
+    /// the address belongs to.
     func mayIntercept(host: String, port: UInt16) -> Bool {
         guard isIntercepting else { return false }
         return switch way(host: host, port: port) {

@@ -15,7 +15,7 @@ package final class Judgement: BatchHandler {
     private(set) var key: TrustVerdictCache.Key?
     /// The host that the server is verified as.
     package let host: String
-    /// The verified chain, if a handshake was made for this judgement and the chain ends at an anchor; else empty.
+    /// The verified chain, if a handshake was made for this verification and the chain ends at an anchor; otherwise empty.
     package internal(set) var chain: [Certificate] = []
     private let loop: EventLoop
     private var delegate: (any JudgementDelegate)?

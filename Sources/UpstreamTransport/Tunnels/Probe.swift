@@ -2,8 +2,8 @@ import EventLoop
 import HTTPMessage
 import ServerTrust
 
-/// A separate handshake with a server to verify it; the connection is used for nothing else. Callers that ask for the same
-/// verdict meanwhile share it. Confined to its loop.
+/// A separate handshake with a server to verify it; the connection is used for nothing else. Callers that ask for the same verdict during
+/// the handshake share the handshake. Confined to its loop.
 final class Probe: ConnectObserver {
     private let transport: Transport
     let key: TrustVerdictCache.Key
@@ -41,7 +41,7 @@ final class Probe: ConnectObserver {
     func didConnect(_ peer: ConnectedPeer) {
         attempt = nil
         let lastSecond = peer.channel?.reliableUntil
-        // Several judgements may share the handshake: only the first gets the chain.
+        // Several callers may share the handshake, but only the first gets the chain.
         judgements.first?.chain = peer.channel?.judgedChain ?? []
         peer.close()
         let isBehindProxy = transport.configuration.proxy != nil

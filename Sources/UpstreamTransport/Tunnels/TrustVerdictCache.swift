@@ -2,8 +2,8 @@ import EventLoop
 import HTTPMessage
 import ServerTrust
 
-/// Positive verdicts on servers, shared by all loops, each for a limited time. Negative ones are not cached: the server may
-/// have been fixed. Under a policy with enforced pins none is cached: every tunnel has its own probe.
+/// Positive verdicts on servers, shared by all loops, each for a limited time. Negative verdicts are not cached, because the server may be
+/// fixed at any time. Under a policy with enforced pins no verdict is cached, so every tunnel has its own probe.
 final class TrustVerdictCache: Sendable {
     /// The policy and the server.
     struct Key: Hashable, Sendable {

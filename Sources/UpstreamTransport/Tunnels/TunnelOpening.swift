@@ -65,7 +65,7 @@ package final class TunnelOpening: ConnectObserver, JudgementDelegate, BatchHand
         }
     }
 
-    /// The server may have moved since it was verified.
+    /// The server may have moved to another address since it was verified.
     private func judgeAgain(_ gone: (server: VettedServer, key: TrustVerdictCache.Key)) {
         transport.configuration.connect.kept.forget(gone.server, for: gone.key)
         outcome = .probed
