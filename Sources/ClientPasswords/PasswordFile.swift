@@ -29,7 +29,7 @@ package final class PasswordFile: Sendable {
     package init(parsing octets: [UInt8]) throws(Faults) {
         if octets.starts(with: Self.byteOrderMark) {
             throw Faults(all: [
-                Fault(line: 1, reason: "begins with a byte order mark, which would become part of the first user name")
+                Fault(line: 1, reason: "the file begins with a byte order mark, which would become part of the first user name")
             ])
         }
         contents = Self.contentsKey.digest(of: octets)
@@ -51,7 +51,7 @@ package final class PasswordFile: Sendable {
                 faults.append(error)
             }
         }
-        if decoys.isEmpty, faults.isEmpty { faults.append(Fault(line: 1, reason: "contains no user name")) }
+        if decoys.isEmpty, faults.isEmpty { faults.append(Fault(line: 1, reason: "the file contains no user name")) }
         guard faults.isEmpty else { throw Faults(all: faults) }
         self.hashes = hashes
         self.decoys = decoys

@@ -10,18 +10,20 @@ enum CommandMounts {
         for path in HiddenSockets.paths(ProcessInfo.processInfo.environment).sorted() {
             // A program may have removed its socket since the sockets were listed.
             guard mount("/dev/null", path, nil, larder_mount_bind, nil) == 0 || errno == ENOENT else {
-                return reason("mount (\(path))")
+                return reason("cannot mount a folder at \(path)")
             }
         }
         // Without a resolv.conf the C libraries query 127.0.0.1 (resolv.conf(5)), where the name server is.
         for file in files where access(file.place, F_OK) == 0 {
-            guard mount(file.file, file.place, nil, larder_mount_bind, nil) == 0 else { return reason("mount (\(file.place))") }
+            guard mount(file.file, file.place, nil, larder_mount_bind, nil) == 0 else {
+                return reason("cannot mount a file at \(file.place)")
+            }
         }
         // Root owns the files of these folders even inside its own user namespace. Some of these files name a program that the kernel runs
         // outside.
         guard geteuid() == 0 else { return nil }
         for path in kernelFolders where access(path, F_OK) == 0 {
-            guard makeReadOnly(path) else { return reason("mount (\(path), read-only)") }
+            guard makeReadOnly(path) else { return reason("cannot make \(path) read-only") }
         }
         return nil
     }

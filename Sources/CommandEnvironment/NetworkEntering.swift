@@ -16,14 +16,14 @@ package enum NetworkEntering {
         // Root makes the mounts before it enters the namespaces. Such mounts belong to the user namespace outside, so no process inside may
         // change them. Other users may make mounts only inside.
         var hasMounts = unshare(larder_new_mounts) == 0
-        guard hasMounts || errno == EPERM else { return failMounting(reason("unshare (mounts)")) }
+        guard hasMounts || errno == EPERM else { return failMounting(reason("cannot create a mount namespace")) }
         if hasMounts, let reason = CommandMounts.make(of: files) { return failMounting(reason) }
         for descriptor in namespaces where setns(descriptor, 0) != 0 {
             return fail("cannot enter the network namespace of the command: \(reason("setns"))")
         }
         if !hasMounts {
             hasMounts = unshare(larder_new_mounts) == 0
-            guard hasMounts else { return failMounting(reason("unshare (mounts)")) }
+            guard hasMounts else { return failMounting(reason("cannot create a mount namespace")) }
             if let reason = CommandMounts.make(of: files) { return failMounting(reason) }
         }
         let filter = SystemCallFilter().instructions

@@ -93,9 +93,9 @@ package final class HTTP2Session {
         case nil: break
         case .limit(let limit): return fail(exceeding: limit)
         case .preface: return fail(.protocolError, reason: "the client's bytes are not HTTP/2")
-        case .push: return fail(.protocolError, reason: "the client sent a PUSH_PROMISE frame, which is not allowed")
-        case .frameSize: return fail(.frameSizeError, reason: "the client sent a padded frame without a padding length")
-        case .priority: return fail(.protocolError, reason: "the client sent a PRIORITY frame on stream 0")
+        case .push: return fail(.protocolError, reason: "the peer sent a PUSH_PROMISE frame, which is not allowed")
+        case .frameSize: return fail(.frameSizeError, reason: "the peer sent a padded frame without a padding length")
+        case .priority: return fail(.protocolError, reason: "the peer sent a PRIORITY frame on stream 0")
         }
         // The number of queued frames also limits RST_STREAM frames to a client that does not read; acknowledgements are counted exactly by
         // `FrameRates`. A client's session is not checked: it queues its own requests here, and its server can cause frames only for

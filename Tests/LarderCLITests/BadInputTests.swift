@@ -85,7 +85,7 @@ struct BadInputTests {
         #expect(outcome.output == "4\n0\n4\n4\n", "\(outcome)")
         for said in [
             "larder: 1 recorded in \(folder.path)/a.larder, 1 denied\n",
-            "larder:   not recorded, because it was denied (not this): GET http://127.0.0.1:\(origin.port)/no\n",
+            "larder:   not recorded, because the request was denied (not this): GET http://127.0.0.1:\(origin.port)/no\n",
             "larder: 1 recorded in \(folder.path)/b.larder, 1 of them failures\n",
             "larder: 0 replayed, 0 missed, 0 not requested, 1 failed\n",
             "larder:   failed (connection_refused): GET http://127.0.0.1:1/\n",
