@@ -223,7 +223,7 @@ extension LarderSettings {
     }
 
     package struct Traces: Equatable, Sendable {
-        /// The number of recent events that each event loop keeps; 0 keeps none.
+        /// The number of recent requests for which each event loop keeps its decisions; 0 keeps none.
         package var count = 10_000
     }
 
