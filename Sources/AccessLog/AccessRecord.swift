@@ -26,16 +26,16 @@ package struct AccessRecord: Sendable {
     package var isFromMemory = false
     /// Whether the settings make the cache disconnected.
     package var isOffline = false
-    /// Why a stored response could or could not be used, a word of `Cache-Status`. Empty if there was no lookup.
+    /// Why a stored response could or could not be used, as a word of `Cache-Status`. Empty if there was no lookup.
     package var reuse: StaticString = ""
     /// `stored`, or why the response was not stored. Empty if the exchange ended before this was decided.
     package var storage: StaticString = ""
     /// The result of a transform rule, and why the content was not transformed. Empty if no rule applies.
     package var transform: StaticString = ""
     package var transformReason: StaticString = ""
-    /// The error, a word of `Fault`. Empty if there was none.
+    /// The error, as a word of `Fault`. Empty if there was none.
     package var error: StaticString = ""
-    /// A more specific reason of the error. Empty if there is none.
+    /// A more specific reason for the error. Empty if there is none.
     package var errorDetail: StaticString = ""
     /// Why the request would have been denied, in report mode; `allowed` for other requests.
     package var wouldDeny = DenialWord.allowed

@@ -1,8 +1,8 @@
 /// A body that is gathered to be checked or transformed. Confined to its loop.
 ///
-/// It consists of pieces that are never moved: copying megabytes each time an array doubles would delay others on the loop. A body of known
-/// length is one piece from the beginning; its unused part takes no memory. Callers that need the body in one piece join the pieces off the
-/// loop. Large pieces are also freed off the loop, even if the loop releases the last reference.
+/// It consists of pieces that are never moved: copying megabytes each time an array doubles would delay other requests on the loop. A
+/// body of known length is one piece from the beginning; its unused part takes no memory. Callers that need the body in one piece join
+/// the pieces off the loop. Large pieces are also freed off the loop, even if the loop releases the last reference.
 package final class GatheredBody {
     private let checks: CheckPool
     /// The pieces in order. A piece is empty only if it is reserved for a body of known length.

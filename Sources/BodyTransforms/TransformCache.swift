@@ -92,7 +92,7 @@ package final class TransformCache: Sendable {
         var use: UInt64 = 0
     }
 
-    /// The size of an entry without its body: a head, original and changed.
+    /// The size of an entry without its body: the original head and the changed head.
     private static let entryCost = 2048
 
     private let contents = Guarded(Contents())

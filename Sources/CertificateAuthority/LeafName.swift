@@ -11,7 +11,7 @@ public struct LeafName: Hashable, Sendable {
         case notASCII
         /// A star that is not permitted, or that is not the first of at least three labels.
         case wildcard
-        /// Neither a name in A-labels nor an address, or too long.
+        /// The text is neither a name in A-labels nor an address, or it is too long.
         case malformed
     }
 

@@ -2,8 +2,8 @@ internal import COpenSSL
 internal import HTTPMessage
 internal import ServerTrust
 
-/// A certificate's serial number: positive, 16 bytes with 126 random bits (RFC 5280 §4.1.2.2 permits 20 bytes; the CA/Browser Forum
-/// requires 64 bits).
+/// A certificate's serial number: a positive number of 16 bytes with 126 random bits (RFC 5280 §4.1.2.2 permits 20 bytes; the CA/Browser
+/// Forum requires 64 bits).
 struct SerialNumber {
     static let octetCount = 16
 

@@ -1,9 +1,9 @@
 package import HTTPMessage
 
-/// The number of further password attempts of each client address, and of its verifications in progress. A failed attempt is counted when
-/// it ends, so that many clients with valid passwords can start from one address at once. Simultaneous guesses can make the number
-/// negative. IPv6 addresses with the same first 64 bits share a number, since a client usually has all addresses with that prefix. Times
-/// are milliseconds of a monotonic clock.
+/// For each client address: how many password attempts it has left, and how many of its verifications are in progress. A failed attempt
+/// is counted when it ends, so that many clients with valid passwords can start from one address at once. Simultaneous guesses can make
+/// the number negative. IPv6 addresses with the same first 64 bits share a number, since a client usually has all addresses with that
+/// prefix. Times are milliseconds of a monotonic clock.
 package struct AttemptAllowances: Sendable {
     package enum Beginning: Equatable, Sendable {
         case granted

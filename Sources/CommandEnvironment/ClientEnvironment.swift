@@ -51,8 +51,8 @@ package struct ClientEnvironment {
         }
     }
 
-    /// In the list of folders, an empty part means the folder that PHP was built with, as does an unset variable. An empty variable means
-    /// no folder.
+    /// In the list of folders, an empty part means the folder that PHP was built with, and so does an unset variable. An empty variable
+    /// means no folder.
     private func phpFolders(_ given: String?) -> String? {
         // Colons separate folders and cannot be escaped.
         if files.folder.contains(":") { return nil }

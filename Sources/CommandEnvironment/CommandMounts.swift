@@ -10,7 +10,7 @@ enum CommandMounts {
         for path in HiddenSockets.paths(ProcessInfo.processInfo.environment).sorted() {
             // A program may have removed its socket since the sockets were listed.
             guard mount("/dev/null", path, nil, larder_mount_bind, nil) == 0 || errno == ENOENT else {
-                return reason("cannot mount a folder at \(path)")
+                return reason("cannot hide the socket \(path)")
             }
         }
         // Without a resolv.conf the C libraries query 127.0.0.1 (resolv.conf(5)), where the name server is.

@@ -29,7 +29,7 @@ package struct InheritedSignals {
                 signal(number, SIG_IGN)
                 sigaddset(&ignoredHere, number)
             } else {
-                // This has no effect for the two signals that the C library uses itself.
+                // Adding a signal has no effect if the C library uses the signal itself; there are two such signals.
                 sigaddset(&taken, number)
             }
         }

@@ -10,7 +10,7 @@ struct NameResponder {
 
     /// The most queries per connection; a client with more opens a second connection.
     private static let questionLimit = 100
-    /// The time limit for a connection, in seconds. No other connection is served meanwhile.
+    /// The time limit for a connection, in seconds. While a connection is served, all others wait.
     private static let patience = 1
 
     /// Answers from the address that the query was sent to: clients ignore other answers.

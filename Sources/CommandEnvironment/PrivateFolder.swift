@@ -7,9 +7,9 @@ import TextCoding
 package struct PrivateFolder {
     package let path: String
 
-    /// Creates the folder in the first suitable place. Other users may traverse root's folder: apt fetches as an unprivileged user, which
-    /// must be able to read the CA certificates. The folder contains no secret. A place is skipped if its path is too long for a Unix
-    /// socket in it.
+    /// Creates the folder in the first suitable place. If root creates the folder, other users may traverse it: apt fetches as an
+    /// unprivileged user, which must be able to read the CA certificates. The folder contains no secret. A place is skipped if its path
+    /// is too long for a Unix socket in it.
     /// - Returns: `nil` if none can be made.
     package init?(_ environment: [String: String]) {
         let places = (environment["TMPDIR"].map { [$0] } ?? []) + ["/tmp", "/var/tmp", "/dev/shm"]

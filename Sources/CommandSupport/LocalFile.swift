@@ -82,8 +82,8 @@ package enum LocalFile {
         return Array(data)
     }
 
-    /// Like `bytes`, for a file with a secret.
-    /// - Throws: also if users other than the owner can access it.
+    /// Reads the file like `bytes`, for a file with a secret.
+    /// - Throws: an error also if users other than the owner can access the file.
     package static func secretBytes(at path: String, atMost limit: Int) throws(Unreadable) -> [UInt8] {
         try whole { () throws(Unreadable) in
             let (handle, facts) = try opened(path)

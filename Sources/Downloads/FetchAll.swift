@@ -38,7 +38,7 @@ package struct FetchAll: Sendable {
         names = FetchNames(items)
     }
 
-    /// - Returns: the outcomes in the order of the items, without those that were not started because of an interruption.
+    /// - Returns: the outcomes in the order of the items, without the items that were not started because of an interruption.
     package func run() async -> [Ending] {
         await withTaskGroup(of: (Int, Ending).self) { group in
             var endings: [(Int, Ending)] = []

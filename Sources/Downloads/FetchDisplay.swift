@@ -7,7 +7,7 @@ import Synchronization
 /// time to time.
 package final class FetchDisplay: Sendable {
     enum Form: Sendable {
-        /// Only failures are shown.
+        /// Show only failures.
         case quiet
         case plain
         case terminal

@@ -29,7 +29,7 @@ package final class FetchNames: Sendable {
         }
     }
 
-    /// Returns the file name to use for a suggested one: the same, or `name.1` and so on if another URL of this run has that name.
+    /// Returns the file name to use for a suggested name: the same name, or `name.1` and so on if another URL of this run has that name.
     func claim(_ suggested: String, for number: Int) -> String {
         state.withLock { Self.claim(suggested, for: number, &$0) }
     }
@@ -52,7 +52,7 @@ package final class FetchNames: Sendable {
 
     // MARK: Names known in advance
 
-    /// - Throws: an error for the first item that would have the same file as an earlier one.
+    /// - Throws: an error for the first item that would be written to the same file as an earlier item.
     package static func check(_ items: [FetchItem]) throws(FetchFailure) {
         var named: [String: FetchItem] = [:]
         var unnamed: [String: FetchItem] = [:]

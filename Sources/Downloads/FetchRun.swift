@@ -24,7 +24,7 @@ struct FetchRun: Sendable {
     let terms: FetchTerms
     let session: HTTPSession
     let row: FetchBoard.Row
-    /// Returns the file name to use for a suggested one: the same, or `name.1` and so on if another URL of this run has that name.
+    /// Returns the file name to use for a suggested name: the same name, or `name.1` and so on if another URL of this run has that name.
     let claim: @Sendable (String) -> String
 
     func run() async throws(FetchFailure) -> FetchedFile {
@@ -165,7 +165,7 @@ struct FetchRun: Sendable {
         return wanted
     }
 
-    /// From here on the file is final: only waiting for a reader can still be cancelled.
+    /// From here on the file is final. A cancellation can now only end the wait for a reader.
     private func put(
         _ part: PartFile, _ facts: PartTransfer.Facts, _ digests: [ContentDigest]
     ) async throws(FetchFailure) -> FetchedFile {

@@ -3,10 +3,10 @@ import Foundation
 import HTTPMessage
 import HTTPSerialization
 
-/// The part of a file that exists so far, under a hidden name in the final folder. One process at a time uses it.
+/// The part of a file that exists so far, under a hidden name in the folder of the final file. Only one process at a time uses the part.
 ///
-/// Written by all tasks that fetch parts of it; a byte counts as present once it is written. Other work that may wait for the disk is done
-/// on a queue, in order, so that tasks that read are not delayed.
+/// All tasks that fetch pieces of the file write to the part; a byte counts as present once it is written. Other work that may wait for
+/// the disk is done on a queue, in order, so that tasks that read are not delayed.
 final class PartFile: Sendable {
     /// The request and the destination of the part.
     enum Purpose: Sendable, Equatable {
@@ -26,7 +26,7 @@ final class PartFile: Sendable {
         var keptLength: UInt64 = 0
         var isFromStore = false
         var name = ""
-        /// When the last record was written; `nil` if there was none yet.
+        /// When the last record was written; `nil` if no record was written yet.
         var recorded: ContinuousClock.Instant?
         var recordInterval = PartFile.shortestRecordInterval
     }
@@ -261,7 +261,7 @@ final class PartFile: Sendable {
     /// Renames the part to its final name, atomically.
     /// - Parameters:
     ///   - replaces: whether to replace an existing file.
-    ///   - mode: the mode of a new file. A file that replaces another gets the other's mode.
+    ///   - mode: the mode of a new file. A file that replaces another gets the mode of the replaced file.
     func move(to target: String, replaces: Bool, mode: mode_t) async throws(FetchFailure) {
         let moved: Result<Void, FetchFailure> = await aside { [self] in
             Result { () throws(FetchFailure) in try moveNow(to: target, replaces: replaces, mode: mode) }

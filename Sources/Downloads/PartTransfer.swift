@@ -35,7 +35,7 @@ struct PartTransfer: Sendable {
     private enum Break: Error {
         /// The existing part belongs to another entity.
         case changed
-        /// The server's parts cannot be combined: the whole file is requested at once.
+        /// The parts that the server sends cannot be combined, so the whole file is requested at once.
         case needsWhole
         case standing(FetchedFile)
         case failure(FetchFailure)
@@ -193,7 +193,7 @@ struct PartTransfer: Sendable {
                     switch PartDecision(status: response.status, fields: response.fields, asked: piece, entity: entity) {
                     case .part(let range, _):
                         try await take(response, at: range, endsKnown: true)
-                        // The server may have sent fewer bytes than requested; the others are requested again.
+                        // The server may have sent fewer bytes than requested; the missing bytes are requested again.
                         queue.giveBack(range.upperBound..<piece.upperBound)
                     case .refused: throw Break.failure(await refusal(response))
                     default: throw Break.changed

@@ -4,8 +4,8 @@ import Foundation
 import ServerTrust
 
 /// The folder of a CA. It has a subfolder per root: `current` and, during a rotation, `next`. Each contains `root.pem` and `root.key`;
-/// `next` also contains `from`, the day from whose first second on it issues certificates. A former `current` root leaves its certificate
-/// in `former`, so that it can be removed from trust stores.
+/// `next` also contains `from`, the day from which the next root issues certificates. A former `current` root leaves its certificate in
+/// `former`, so that it can be removed from trust stores.
 ///
 /// Folders have mode 0700 and files 0600, and belong to the user who runs the command (threat T27). Anything else is an error and not
 /// repaired: another user may already have read the key. A subfolder is created under a hidden name and then renamed, so that it is

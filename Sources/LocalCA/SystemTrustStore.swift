@@ -59,7 +59,7 @@ package struct SystemTrustStore: TrustStore {
     private var folder: String { place(layout.folder) }
     private var bundle: String { place(layout.bundle) }
 
-    /// - Returns: a path that cannot exist if there are too many links.
+    /// - Returns: the path. If there are too many symbolic links, a path that cannot exist.
     private func place(_ place: String) -> String { root.resolved(place) ?? "/dev/null/\(place)" }
 
     package var title: String { "the system's store \(folder)" }

@@ -22,7 +22,7 @@ package enum MetricsFormat: Sendable {
 
     private func write(_ family: MetricFamily, to text: inout String) {
         let sampleName = family.name + Self.suffix(of: family.kind)
-        // In Prometheus text, `# TYPE` has the name of the samples, and there is no type for information.
+        // In Prometheus text, the name after `# TYPE` is the name of the samples, and metrics with information have no type of their own.
         let name = self == .openMetrics ? family.name : sampleName
         text += "# HELP \(name) \(Self.escaped(family.help, quotes: false))\n# TYPE \(name) \(typeName(family.kind))\n"
         for sample in family.samples {

@@ -146,7 +146,7 @@ private struct ParsedChain {
         let tls: TLS
     }
 
-    /// - Returns: `nil` if the line cannot be one of Larder's.
+    /// - Returns: `nil` if Larder cannot have written the line.
     init?(_ octets: [UInt8]) {
         guard let line = try? JSONDecoder().decode(Line.self, from: Data(octets)),
             let named = NamedServer(argument: line.tls.host), let port = named.port, Self.isTime(line.ts),

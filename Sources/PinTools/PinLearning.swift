@@ -3,7 +3,7 @@ import LarderSettings
 import ServerTrust
 import UpstreamTransport
 
-/// Verifies servers as if they had no pins yet, and proposes pins for those that are trusted.
+/// Verifies servers as if they had no pins yet, and proposes pins for the servers that are trusted.
 package struct PinLearning {
     package struct Refusal: Error {
         package let reason: String

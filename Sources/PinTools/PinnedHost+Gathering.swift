@@ -31,8 +31,8 @@ extension PinnedHost {
         return joined(result)
     }
 
-    /// Combines the entries for a name and for all names below it if their pins are the same, for formats in which one entry can cover
-    /// both.
+    /// For formats in which one entry can cover both: combines the entry for a name with the entry for all names below it if their pins
+    /// are the same.
     static func joined(_ hosts: [PinnedHost]) -> [PinnedHost] {
         var result: [PinnedHost] = []
         var indices: [String: Int] = [:]

@@ -3,7 +3,7 @@ import LarderSettings
 import ProxyPolicy
 
 /// A file of `tls.pins_from` that can be changed and rewritten. Rewriting would lose comments between its lines: if the file has comments
-/// below its top, only a person may change it.
+/// other than at its top, only a person may change it.
 package struct PinsFile {
     /// The content that was read.
     private let octets: [UInt8]

@@ -7,8 +7,8 @@ import Synchronization
 
 /// A snapshot into which exchanges are recorded, until it is finished. It is written on its own thread; callable from any thread.
 ///
-/// Write errors are counted and reported at the end; clients are still served. The writer lags behind the origins by at most a window.
-/// Beyond it the origins are not read, so a slow disk slows down clients but loses no data.
+/// Write errors are counted and reported at the end; clients are still served. If more than `window` bytes wait for the disk, no more
+/// bytes are read from the origins. So a slow disk slows down clients, but loses no data.
 package final class RecordingFile: Sendable {
     /// What to do with exchanges.
     package enum Purpose: Sendable {

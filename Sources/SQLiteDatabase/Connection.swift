@@ -6,7 +6,7 @@ internal import CSQLite
 package final class Connection {
     package enum Access {
         case reading, writing, checkpointing
-        /// Reads a file without any change, even at the close: the write-ahead log stays as it is.
+        /// Reads a file without changing it, not even when the connection closes: the write-ahead log stays as it is.
         case browsing
         /// Reads a complete file that does not change, in a directory that may be read-only. Its content is not trusted (threat T46).
         case immutable
@@ -85,8 +85,8 @@ package final class Connection {
     package enum Checkpoint {
         /// Writes back as much of the log as possible without waiting for another connection.
         case passive
-        /// Writes back the whole log, so that the next transaction writes at the log's start again. Waits up to 100 ms for readers and
-        /// writers.
+        /// Writes back the whole log, so that the next transaction writes at the log's start again. Waits up to 100 ms for other readers
+        /// and writers.
         case restart
         /// Writes back the whole log, and truncates it.
         case truncate
@@ -142,7 +142,7 @@ package final class Connection {
     private func apply(_ access: Access) throws(DatabaseError) {
         try execute("PRAGMA mmap_size=0; PRAGMA temp_store=MEMORY; PRAGMA cell_size_check=ON; PRAGMA wal_autocheckpoint=0")
         switch access {
-        // This cache is enough for the upper pages of the indexes. The system's page cache has the other pages.
+        // These 2 MiB are enough to cache the upper pages of the indexes. The system's page cache has the other pages.
         case .reading, .browsing: try execute("PRAGMA query_only=ON; PRAGMA cache_size=-2048")
         case .immutable: try execute("PRAGMA query_only=ON; PRAGMA cache_size=-8192")
         case .writing: try execute("PRAGMA synchronous=NORMAL; PRAGMA cache_size=-8192; PRAGMA secure_delete=FAST")

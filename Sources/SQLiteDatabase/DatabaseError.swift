@@ -84,7 +84,7 @@ extension DatabaseError.Code {
     }
 
     private init(inputOutput extended: Int32, systemError: Int32) {
-        // These are the `n` of the extended codes `SQLITE_IOERR | n << 8`, whose macros Swift does not import.
+        // These numbers are the `n` in the extended codes `SQLITE_IOERR | n << 8`, whose macros Swift does not import.
         switch extended >> 8 {
         case 2, 33: self = .damaged  // IOERR_SHORT_READ, IOERR_CORRUPTFS
         case 3, 6, 19, 21, 4, 24: self = DatabaseError.Code.isFull(systemError) ? .diskFull : .inputOutput

@@ -9,7 +9,7 @@ public struct ClientIdentity: Sendable {
         /// No certificate, or a malformed one.
         case unreadableCertificate
         case unreadableKey
-        /// Not PKCS #12, or with an unsupported encryption (such as that of tools from the 1990s).
+        /// The archive is not PKCS #12, or its encryption is not supported. Tools from the 1990s use such encryption.
         case unreadableArchive
         case passphraseMissing
         case passphraseWrong

@@ -66,7 +66,7 @@ public struct RevocationLists: Sendable {
         lists = read
     }
 
-    /// The earliest expiry among the lists of these certificates' issuers. Lists that expired before `now` are ignored.
+    /// The earliest expiry among the revocation lists of these certificates' issuers. Lists that expired before `now` are ignored.
     func nextEnd(for chain: [Certificate], after now: POSIXTime) -> POSIXTime? {
         lists.compactMap { list -> POSIXTime? in
             let issuer = X509_CRL_get_issuer(list.pointer)

@@ -18,6 +18,6 @@ public enum TrustPolicyFault: Error, Equatable, Sendable {
     case revocationWithoutLists
     /// The host is neither a name, `*.` and a name, nor an IP address.
     case malformedHost(String)
-    /// Two policies for one host and port.
+    /// The set has two policies for the same host and port.
     case repeatedHost(String)
 }

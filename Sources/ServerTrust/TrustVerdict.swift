@@ -1,4 +1,4 @@
-/// The result for a server that is trusted.
+/// The result of evaluating a server that is trusted.
 public struct TrustVerdict: Sendable {
     /// The status in the stapled response.
     public enum Staple: Equatable, Sendable {
@@ -21,9 +21,9 @@ public struct TrustVerdict: Sendable {
     public let daysToExpiry: Int
     /// Faults that the policy allowed.
     public let allowed: Set<TrustFailure.Reason>
-    /// The failure of pins that are only reported.
+    /// The failure of pins that are only reported; `nil` if there was no such failure.
     public let reported: TrustFailure?
-    /// Whether there are pins and they are only reported.
+    /// Whether there are pins that are only reported, not enforced.
     public let pinsAreOnlyReported: Bool
     /// The status in the stapled response.
     public let staple: Staple

@@ -125,7 +125,7 @@ struct ExplainCommand: ParsableCommand {
         }
     }
 
-    /// The client of the request.
+    /// The client that the explanation assumes for the request.
     private var sender: ClientFacts {
         ClientFacts(address: client.flatMap { IPAddress($0) } ?? .loopbackIPv4, user: Array((user ?? "").utf8))
     }

@@ -16,7 +16,7 @@ struct ModeCommand: ParsableCommand {
               larder mode diff
               larder mode diff --report -
 
-            If Larder cannot switch to the mode, it keeps the active one, and this command exits with 2. --report does not \
+            If Larder cannot switch to the mode, it keeps the active mode, and this command exits with 2. --report does not \
             switch the mode: it writes how the responses in mode diff differ from the recorded ones. The command exits with \
             6 if a response differs.
             """)

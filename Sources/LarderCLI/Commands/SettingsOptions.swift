@@ -14,7 +14,7 @@ struct SettingsOptions: ParsableArguments {
 
     init() {}
 
-    /// For a command whose argument is the settings file.
+    /// The same settings for a command whose argument is the settings file.
     init(file: String?) {
         config = file
         set = []
@@ -33,7 +33,7 @@ struct SettingsOptions: ParsableArguments {
     ///   - policy: a file whose settings override the settings file's.
     ///   - trustFiles: reads the files that `tls:` names; `nil` if they are not needed.
     ///   - runsTests: rejects settings whose `tests` fail.
-    ///   - hasChild: see `ProcessMemorySecrecy`.
+    ///   - hasChild: whether this process starts a program (see `ProcessMemorySecrecy`).
     func load(
         flags: [(flag: String, name: String, value: SettingsNode)] = [], defaults: [String] = [], policy: String? = nil,
         project: ProjectSettings? = nil,

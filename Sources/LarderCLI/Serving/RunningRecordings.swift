@@ -71,8 +71,8 @@ final class RunningRecordings: Sendable {
     /// The result of the recording that was finished last.
     var ended: (file: RecordingFile, result: Result<SnapshotRoots?, SnapshotError>)? { state.withLock { $0.ended } }
 
-    /// Finishes the current recording if the active settings no longer record into it, and waits for that. Exchanges that began under the
-    /// former settings get up to `patience` to complete.
+    /// Finishes the current recording if the active settings no longer record into it, and waits until it is finished. Exchanges that
+    /// began under the former settings get up to `patience` to complete.
     /// - Parameter settings: the active settings; `nil` if the server has stopped.
     /// - Returns: the result; `nil` if there is nothing to finish.
     func finish(unlessFor settings: LarderSettings? = nil) -> (

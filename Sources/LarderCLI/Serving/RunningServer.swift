@@ -57,7 +57,8 @@ final class RunningServer: Sendable {
 
     /// Opens the listeners and the store, and serves.
     /// - Parameters:
-    ///   - manager: gets messages about the state. Its sockets, if any, are for addresses of the settings.
+    ///   - manager: receives messages about the server's state. The sockets that it passed, if any, are bound to addresses in the
+    ///     settings.
     ///   - opened: the sockets of all the settings' addresses, if they were opened before.
     ///   - transparent: sockets for clients that connect to origins; `nil` for none.
     /// - Throws: exit code 1 or 2, after reporting the problem.
@@ -217,7 +218,7 @@ final class RunningServer: Sendable {
         if !accessLog.close() { log.logger.warning("the access log is not writable: its last lines are lost") }
     }
 
-    /// Reads the settings again; if they are invalid, the active ones stay.
+    /// Reads the settings again; if they are invalid, the active settings stay.
     /// - Parameters:
     ///   - allowsEmpty: whether to accept an empty file, and the loss of all rules, passwords or pins; a server that was started with
     ///     that permission accepts it anyway.
@@ -327,7 +328,7 @@ final class RunningServer: Sendable {
         pinAudit.keep { policies?.policy(host: $0, port: $1)?.pins?.areOnlyReported(at: .now) ?? false }
     }
 
-    /// If another process has the store's file, this one opens it as a read-only backing store for memory. If that fails, responses are
+    /// If another process has the store's file open, this process opens it as a read-only backing store for memory. If that fails, responses are
     /// stored in memory alone.
     private static func openStore(
         _ plan: ServingPlan, _ logger: Logger

@@ -89,7 +89,7 @@ package enum EntryText {
         }
     }
 
-    /// Like `append(visible:into:)`, as a JSON string; spaces stay.
+    /// Appends a JSON string with the same text as `append(visible:into:)`, except that spaces stay.
     static func append(quoted bytes: ArraySlice<UInt8>, into output: inout [UInt8]) {
         var visible: [UInt8] = []
         visible.reserveCapacity(bytes.count)

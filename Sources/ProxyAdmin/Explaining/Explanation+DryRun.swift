@@ -9,8 +9,8 @@ extension Explanation {
     /// - Parameters:
     ///   - terms: what the explanation may show, and the facts that the dry run does not contain.
     ///   - judgesSaved: whether a saved response is being explained, so that the store was not searched.
-    ///   - origin: the step about a response that was given as the origin's.
-    ///   - again: the step about the same request after that response is stored.
+    ///   - origin: the step about the saved response, which is treated as the origin's response.
+    ///   - again: the step about the same request after the saved response is stored.
     package init(
         _ dryRun: borrowing DryRun, at now: Timestamp, _ terms: Explainer.Terms, judgesSaved: Bool = false, origin: Step? = nil,
         again: Step? = nil

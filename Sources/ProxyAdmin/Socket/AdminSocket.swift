@@ -4,8 +4,9 @@ import Glibc
 
 /// The listening Unix socket: accessible to its owner alone, and one for each path.
 ///
-/// A lock file beside it, unlocked by the kernel when its holder ends, distinguishes a leftover socket (replaced) from one in use (an
-/// error). The lock file stays when the socket is removed: removing it would let two processes hold a lock each.
+/// A lock file beside the socket shows whether the socket is in use: the kernel unlocks the file when the process that holds the lock
+/// ends. A leftover socket is replaced; a socket in use is an error. The lock file stays when the socket is removed: otherwise two
+/// processes could hold a lock each.
 package struct AdminSocket: Sendable {
     package let path: String
     package let descriptor: Int32

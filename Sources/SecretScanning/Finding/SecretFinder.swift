@@ -70,7 +70,8 @@ package struct SecretFinder: Sendable {
     package func search(inBody text: [UInt8], _ kind: MediaKind) -> Search {
         search(text) {
             $0.search(as: kind)
-            // The pairs of a form are searched by `search(as:)`. URLs within JSON strings are plain text, and are found here too.
+            // The pairs of a form are searched by `search(as:)`. This search also finds URLs within JSON strings, where they are plain
+            // text.
             $0.searchURLs()
         }
     }
@@ -149,7 +150,7 @@ extension Array<FoundSecret> {
         return (result + first[place...]).withoutOverlaps
     }
 
-    /// Of overlapping secrets, keeps the one that begins first.
+    /// If secrets overlap, keeps the secret that begins first.
     private var withoutOverlaps: [FoundSecret] {
         var end = 0
         return filter { secret in

@@ -72,7 +72,7 @@ package enum SecretScan {
         names.filter { $0[0] == ASCII.lowercased(UInt8(octet)) }
     }
 
-    // These arrays are made once, because each word of a body may be compared with them.
+    // These arrays are made only once, because each word of a body may be compared with them.
     private static let webTokenStart = Array("eyJ".utf8)
     private static let awsKeyIDStarts = ["AKIA", "ASIA"].map { Array($0.utf8) }
     private static let fineGrainedStart = Array("github_pat_".utf8)

@@ -15,13 +15,13 @@ package struct LinearPattern: Sendable {
     static let workLimit = 64 << 20
 
     private let steps: [Step]
-    /// For each byte: whether a match may begin with it. Most of a text is skipped by this check alone.
+    /// For each byte value: whether a match may begin with it. This check alone skips most of a text.
     private let beginnings: [Bool]
 
     /// One step of a compiled pattern.
     enum Step: Sendable {
         case octet(OctetSet)
-        /// Continues at both steps.
+        /// The search continues at both steps.
         case either(Int, Int)
         case go(Int)
         case start

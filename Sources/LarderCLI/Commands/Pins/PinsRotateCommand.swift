@@ -16,7 +16,8 @@ extension PinsCommand {
                 --retire connects to the server to check. The command changes a file of tls.pins_from; for other files it prints \
                 what to change.
 
-                Exit codes: 0 written; 1 not written: the change would make connections fail, or the file changed in the meantime.
+                Exit codes: 0 the pins were written; 1 nothing was written, because the change would make connections fail, or because \
+                the file changed in the meantime.
                 """)
 
         @Argument(help: ArgumentHelp("The host as in the settings; put quotes around a pattern.", valueName: "host"))

@@ -22,7 +22,7 @@ struct RecordCommand: ParsableCommand {
               larder replay build.larder -- make
 
             Exit codes: the command's own; 125 if Larder failed, or the recording is incomplete; 126 if the command cannot be executed, 127 if \
-            it does not exist; 4 with --strict; 2 for wrong usage.
+            it does not exist; 4 if a check of --strict fails; 2 for wrong usage.
             """)
 
     @Option(

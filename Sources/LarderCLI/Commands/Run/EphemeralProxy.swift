@@ -63,7 +63,7 @@ struct EphemeralProxy {
                 trustFiles: TrustFiles(opensKeyLog: true, authority: authority, interceptsNobody: terms.interceptsNobody),
                 hasChild: true)
             if loaded.settings.clients.asksEverybody { throw Self.fail(Self.asking) }
-            // If the recording cannot be re-recorded, the server reports it.
+            // If the recording cannot be re-recorded, the server reports that when it starts.
             if terms.clock != nil, (try? ServedSettings(loaded.settings).refreshingExpired())?.refreshed != nil {
                 throw Self.fail(
                     "`replay.on_expired: refresh` cannot be used with --clock freeze, "

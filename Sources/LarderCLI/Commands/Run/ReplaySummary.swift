@@ -31,7 +31,7 @@ struct ReplaySummary {
         for (path, places) in zip(layers.terms.files, unusedPlaces) where !places.isEmpty {
             guard let snapshot = try? Snapshot(path: path) else { continue }  // the replay had the file open until now
             for place in places.prefix(Self.unusedLimit - lines.count) {
-                guard let request = try? snapshot.recording(at: place).request else { continue }  // `larder snapshot verify` reports it
+                guard let request = try? snapshot.recording(at: place).request else { continue }  // `verify` reports damaged recordings
                 let method = String(decoding: request.method, as: UTF8.self)
                 lines.append("  not requested: \(method) \(String(decoding: request.uri, as: UTF8.self))")
             }

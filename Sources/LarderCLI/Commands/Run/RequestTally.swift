@@ -15,7 +15,7 @@ struct RequestTally {
         let request: String
         /// The name of the rule, or the error code.
         let reason: String
-        /// The nearest recording, and how it differs.
+        /// The recording nearest to the request, and how the recording differs from it.
         var nearest: String?
     }
 
@@ -41,7 +41,7 @@ struct RequestTally {
     private(set) var failures: [NamedRequest] = []
     /// Tunnels whose requests have no lines in the log.
     private(set) var tunnelCount = 0
-    /// Hosts whose tunnels were intercepted. `rejectedHosts`: those for which the client rejected Larder's certificate.
+    /// Hosts whose tunnels were intercepted. `rejectedHosts` are the hosts for which the client rejected Larder's certificate.
     private var interceptedHosts: Set<String> = []
     private var rejectedHosts: Set<String> = []
     /// The host of the first tunnel that was refused because the client sent neither TLS nor HTTP/1.1 in it.

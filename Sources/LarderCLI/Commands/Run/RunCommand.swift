@@ -9,8 +9,8 @@ struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run", abstract: "Run a command through its own temporary Larder.",
         discussion: """
-            Sets the proxy and certificate variables for this command only. Larder deletes its temporary files when the command ends. A \
-            temporary CA intercepts https.
+            Sets the proxy and certificate variables for this command only. Larder deletes its temporary files when the command ends. \
+            Larder intercepts https with a temporary CA.
 
               larder run -- curl https://example.com/
               larder run --summary -- npm install
@@ -19,7 +19,7 @@ struct RunCommand: ParsableCommand {
               larder run --locked build.lock -- make
 
             Exit codes: the command's own, 128 and more if a signal ended it; 125 if Larder failed; 126 if the command cannot be executed, 127 if \
-            it does not exist; 4 with --strict, 5 with --locked; 2 for wrong usage.
+            it does not exist; 4 if a check of --strict fails; 5 if a check of --locked fails; 2 for wrong usage.
             """)
 
     /// The exit code if the command succeeded although requests were denied or missed.

@@ -20,7 +20,7 @@ final class TalliedLog: Sendable {
         var isFinishing = false
     }
 
-    /// The longest wait at the end for a slow reader of the copy, in milliseconds.
+    /// How long to wait at the end for a slow reader of the copy, in milliseconds.
     private static let patience: Int32 = 2000
     private static let stepOfPatience: Int32 = 100
 
@@ -94,7 +94,8 @@ final class TalliedLog: Sendable {
         return 0
     }
 
-    /// The tally, after the whole log is read, and the error that made the copy incomplete. Must be called after the log is closed.
+    /// Waits until the whole log is read. Must be called after the log is closed.
+    /// - Returns: the tally, and the error that made the copy incomplete.
     func finish() -> (tally: RequestTally, failure: Int32?) {
         state.withLock { $0.isFinishing = true }
         hasEnded.wait()

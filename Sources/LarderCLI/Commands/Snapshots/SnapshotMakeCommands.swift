@@ -84,7 +84,7 @@ extension SnapshotCommand {
 
                   larder snapshot create --from-cache -o shop.larder --host shop.example --status 200
 
-                Larder searches the result for secrets once more. If it finds one in plain text, the command exits with 5 and creates \
+                Larder searches the result for secrets once more. If it finds a secret in plain text, the command exits with 5 and creates \
                 no snapshot, unless you give --harmless.
                 """)
 
