@@ -22,8 +22,8 @@ struct ReplayCommand: ParsableCommand {
               larder replay --strict --unused build.larder -- npm ci
               larder replay --no-strict -- make
 
-            Exit codes: the command's own; 125 if Larder failed; 126 if the command cannot be executed, 127 if it does not exist; 4 with \
-            --strict; 2 for wrong usage.
+            Exit codes: the command's own; 125 if Larder failed; 126 if the command cannot be executed, 127 if it does not exist; \
+            4 if a check of --strict fails; 2 for wrong usage.
             """)
 
     @Argument(
