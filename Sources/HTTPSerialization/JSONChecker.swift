@@ -14,16 +14,16 @@ package struct JSONChecker: Sendable {
     /// next container. After each of these, the state is `separator` or, at the top level, `end`.
     private enum State: UInt8 {
         case value
-        /// After `[`: a value or `]`.
+        /// After `[`: a value or `]` must follow.
         case firstElement
-        /// After `{`: a name or `}`.
+        /// After `{`: a name or `}` must follow.
         case firstName
-        /// After the comma of an object.
+        /// After a comma in an object: a name must follow.
         case name
         case colon
-        /// After a value in a container: a comma or the end of the container.
+        /// After a value in a container: a comma or the end of the container must follow.
         case separator
-        /// After the top-level value: only whitespace.
+        /// After the top-level value: only whitespace may follow.
         case end
         case string, escape, unicodeEscape
         /// Inside a multibyte character.

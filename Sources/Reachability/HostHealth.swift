@@ -42,7 +42,7 @@ public struct HostHealth: Sendable {
     public let limits: Limits
     private var records: [String: Record] = [:]
 
-    /// No host is tracked yet.
+    /// Creates a value that tracks no host yet.
     public init(limits: Limits = Limits()) {
         precondition(limits.hostCount > 0 && limits.failureCount > 0, "nothing could be known")
         self.limits = limits

@@ -38,7 +38,7 @@ struct JSONScanner: ~Copyable {
         nextQuestion = isOverdue == nil ? .max : Self.octetsBetweenQuestions
     }
 
-    /// Call this before scanning.
+    /// Checks that the text is not longer than the limit. Call this before scanning.
     func checkLength() throws(Stop) {
         if octets.count > options.lengthLimit { throw .fault(.tooLarge, offset: options.lengthLimit) }
     }

@@ -1,6 +1,6 @@
 /// Encodes parameters in the query for some methods, and as a form (`application/x-www-form-urlencoded`) for all others.
 public struct FormRequestSerializer: RequestSerializer {
-    /// Encodes the parameters.
+    /// The encoder for the parameters.
     public var encoder: FormEncoder
     /// Methods whose parameters are in the URI.
     public var queryMethods: QueryMethods

@@ -44,9 +44,9 @@ public struct JSONValueSerializer: ResponseSerializer {
 
 /// Decodes JSON content as a value of a `Decodable` type.
 public struct DecodableSerializer<Output: Decodable & Sendable>: ResponseSerializer {
-    /// Parses the text.
+    /// The serializer that parses the text to a JSON value.
     public var json: JSONValueSerializer
-    /// Decodes the value.
+    /// The decoder that makes the value from the JSON value.
     public var decoder: JSONValueDecoder
     /// The accepted statuses and types.
     public var validation: ResponseValidation {

@@ -22,7 +22,7 @@ enum IconvDecoder {
             let (used, made, code) = step(descriptor, octets[index...], &piece)
             index += used
             text += piece[..<made]
-            // E2BIG: the piece is full.
+            // E2BIG means that the output buffer `piece` is full.
             if code == 0 || code == E2BIG { continue }
             guard replacesFaults else { throw TextFault(offset: index) }
             text += [0xEF, 0xBF, 0xBD]

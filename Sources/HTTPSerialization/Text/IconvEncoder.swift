@@ -18,7 +18,7 @@ enum IconvEncoder {
             let (used, made, code) = IconvDecoder.step(descriptor, source[index...], &piece)
             index += used
             octets += piece[..<made]
-            // E2BIG: the piece is full.
+            // E2BIG means that the output buffer `piece` is full.
             if code != 0 && code != E2BIG { return nil }
         }
         // Return to the charset's initial shift state.

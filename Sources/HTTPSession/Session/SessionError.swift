@@ -170,7 +170,7 @@ public struct SessionError: Error, Sendable {
 }
 
 extension SessionError: Equatable {
-    /// Errors are equal if their codes are.
+    /// Errors are equal if their codes are equal.
     public static func == (left: SessionError, right: SessionError) -> Bool { left.code == right.code }
 }
 

@@ -5,7 +5,7 @@ import HTTPMessage
 /// A caller's request for a purge.
 package enum PurgeRequest: Sendable {
     case matching(StoreFilter)
-    /// Every variant of these keys.
+    /// Purge every variant of these keys.
     case keys([[UInt8]])
 
     var target: Purge.Target {
