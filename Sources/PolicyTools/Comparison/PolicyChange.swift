@@ -59,7 +59,8 @@ package struct PolicyChange: Equatable, Sendable {
         }
     }
 
-    /// The change as one line, for example: opens GET https://example.com/ (before: no rule allows the request; now: rule `x` allows the request).
+    /// The change as one line, for example: opens GET https://example.com/
+    /// (before: no rule allows the request; now: rule `x` allows the request).
     package var text: String {
         let verb = doubt == nil ? kind.rawValue : kind == .opens ? "may open" : "may close"
         let cause =

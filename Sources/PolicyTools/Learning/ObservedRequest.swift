@@ -31,7 +31,7 @@ package struct ObservedOrigin: Hashable, Sendable {
 
 /// A request that a proxy received. The query is left out, because it may contain secrets and learned rules do not match queries.
 package struct ObservedRequest: Hashable, Sendable {
-    /// The mark that stands in place of a secret in a path: `SecretMark.canonical`.
+    /// The mark that replaces a secret in a path: `SecretMark.canonical`.
     package static let secretMark = "{secret}"
 
     package let origin: ObservedOrigin

@@ -28,7 +28,7 @@ package struct LimitCounters: Sendable {
                 if time > now { nextSearch = min(nextSearch, time) }
                 return time > now
             }
-            // If the search has made room, the next search is made when that room is used up, whatever the time.
+            // If the search has made space, the next search is made when that space is used up, whatever the time.
             if counts.count < PolicyLimits.limitSubjects { nextSearch = 0 }
         }
     }
@@ -104,7 +104,7 @@ package struct LimitCounters: Sendable {
         return nil
     }
 
-    /// The current count of the demand's subject; `nil` if there is no room for another subject. A new subject takes up room only when
+    /// The current count of the demand's subject; `nil` if there is no space for another subject. A new subject takes up space only when
     /// something is counted for it.
     private mutating func prepare(_ demand: LimitDemand, at now: UInt64) -> LimitCount? {
         let key = Key(demand)

@@ -3,7 +3,7 @@ import HTTPMessage
 /// Splits a HAR stream into its entries, so that only one entry is in memory at a time. This parser tracks only JSON's strings and
 /// brackets; another parser validates each entry.
 struct HARElements {
-    /// The maximum length of one entry, in bytes. It has room for the heads and two bodies in base64, each of the longest length that
+    /// The maximum length of one entry, in bytes. It suffices for the heads and two bodies in base64, each of the longest length that
     /// is searched for secrets.
     static let elementLimit = 48 << 20
     /// The maximum nesting depth.
