@@ -17,7 +17,7 @@ package enum HTTP2SubmitError: Error, Equatable, Sendable {
 }
 
 extension HTTP2Session {
-    /// Begins a request, on a client. Fields that HTTP/2 does not have (RFC 9113 §8.2.2) are left out, as is Host.
+    /// Begins a request; only for the session of a client. Fields that HTTP/2 does not have (RFC 9113 §8.2.2) are left out, as is Host.
     /// - Parameters:
     ///   - extendedConnect: the value of `:protocol`, with a target in absolute form (RFC 8441 §4).
     ///   - endStream: the request has no content and no trailers.
@@ -53,7 +53,7 @@ extension HTTP2Session {
         if result < 0 { throw .failed(code: result) }
     }
 
-    /// Begins the final response, on a server.
+    /// Begins the final response; only for the session of a server.
     /// - Parameter endStream: the response has no content and no trailers, like a response to HEAD.
     package func submitResponse(
         _ stream: HTTP2StreamID, _ head: borrowing ResponseHead, endStream: Bool

@@ -5,7 +5,7 @@ import HTTPMessage
 /// in the response ensures that the rest belongs to the same representation. If a response does not continue exactly at the byte where the
 /// body stopped, the message fails.
 package struct BodyResumption: Equatable, Sendable {
-    /// The maximum number of resumptions of one body, and of resumptions in a row that bring no byte.
+    /// The maximum number of resumptions of one body, and the maximum number of resumptions in a row that bring no byte.
     static let limit = 128, barrenLimit = 3
 
     let entityTag: [UInt8]

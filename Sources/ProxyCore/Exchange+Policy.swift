@@ -138,8 +138,8 @@ extension Exchange {
         }
     }
 
-    /// A host has a /64 of IPv6 addresses to itself, and may send each request from another one (RFC 7934, RFC 8981). So all addresses of a
-    /// /64 share a count.
+    /// A host has a /64 of IPv6 addresses to itself, and may send each request from a different address (RFC 7934, RFC 8981). So all
+    /// addresses of a /64 share a count.
     private static func counted(_ client: IPAddress) -> [UInt8] {
         let address = client.unmapped
         guard address.family == .ipv6, let network = AddressRange(base: address, prefixLength: 64) else {

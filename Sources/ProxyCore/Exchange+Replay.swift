@@ -20,7 +20,8 @@ extension Exchange {
         }
     }
 
-    /// If a rule has set a mode for the request, this mode decides whether the request may be forwarded, instead of the active mode.
+    /// Applies the mode that a rule has set for the request: this mode decides whether the request may be forwarded, instead of the active
+    /// mode.
     mutating func applyMode() {
         if obligations.mode != nil { obligations.cache.isDisconnected = mode.isClosed }
     }
@@ -146,7 +147,7 @@ extension Exchange {
 // MARK: The response
 
 extension Exchange {
-    /// The origin has responded: delivers the part that the client requested; the whole is recorded.
+    /// Called when the origin has responded: delivers the part that the client requested; the whole is recorded.
     mutating func deliverRecorded(into commands: inout CommandBuffer) {
         trace.outcome = isRecorded ? .recorded : .bypass
         if isRead, response.status == .ok, case .known(let whole) = upstream.body {

@@ -42,7 +42,7 @@ extension Exchange {
     /// credentials (RFC 9110 §11.7.2).
     private var isForUs: Bool { if case .origin = request.target.form { true } else { false } }
 
-    /// Only the method of an incomplete head may be read: its other fields are offsets into bytes that have not arrived.
+    /// Removes everything but the method from an incomplete head, because the rest consists of offsets into bytes that have not arrived.
     mutating func forgetUnreadRequest() {
         let method = request.method
         request.removeAll()
@@ -418,8 +418,8 @@ extension Exchange {
 }
 
 extension ExchangeContext {
-    /// An HTTP/2 request whose target is one of our listeners is treated as a request for Larder's own pages, because HTTP/2 has no origin
-    /// form (RFC 9113 §8.3.1).
+    /// Reads an HTTP/2 request whose target is one of our listeners as a request for Larder's own pages, because HTTP/2 has no origin form
+    /// (RFC 9113 §8.3.1).
     package func readOwnTarget(of request: inout RequestHead) {
         guard case .absolute = request.target.form, let host = request.hostField, isOwn(host, in: request) else { return }
         request.target.form = .origin

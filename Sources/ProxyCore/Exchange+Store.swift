@@ -75,7 +75,7 @@ extension Exchange {
             let prepared = StoredFields.prepare(ranges.wholeHead ?? response, to: request, facts: facts, secondaryKey)
         else { return nil }
         // The key is copied, because the exchange reuses its own array. If the stored response shared that array, the exchange would have
-        // to allocate another one, at least as large.
+        // to allocate another array, at least as large.
         let key = key.withUnsafeBufferPointer { Array($0) }
         return StoredResponse(
             key: key, nominatedFields: prepared.nominatedFields, facts: facts, head: prepared.head,

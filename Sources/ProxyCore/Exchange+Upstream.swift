@@ -155,7 +155,7 @@ extension Exchange {
         return .miss
     }
 
-    /// The origin has answered 101. An unexpected switch, or one to another protocol, is refused.
+    /// Called when the origin has answered 101. An unexpected switch, or one to another protocol, is refused.
     mutating func switchProtocols(at now: Timestamp, into commands: inout CommandBuffer) {
         guard incoming.isForSwitch, ProtocolSwitch.isGranted(by: response) else {
             commands.append(.cancelUpstream)

@@ -87,7 +87,8 @@ package struct Exchange: ~Copyable, Sendable {
     package internal(set) var trace = DecisionTrace()
 
     var memos = OriginMemos()
-    /// Never set. A struct with a weak reference is passed by its address. Without one, calls that only read copy all of it, about 1 KB.
+    /// Never set. A struct with a weak reference is passed by its address. Without a weak reference, calls that only read would copy the
+    /// whole struct, about 1 KB.
     private weak var keepsItsAddress: ExchangeContext?
 
     /// The maximum capacity of `key` that is kept for the next request.

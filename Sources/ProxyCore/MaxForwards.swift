@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// Max-Forwards (RFC 9110 §7.6.2).
+/// The field Max-Forwards (RFC 9110 §7.6.2).
 enum MaxForwards {
     /// Greater values are reduced to this value, as RFC 9110 §7.6.2 allows.
     static let greatest: UInt64 = 1_000_000_000

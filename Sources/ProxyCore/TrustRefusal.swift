@@ -90,7 +90,7 @@ package final class TrustRefusal: Sendable {
         String(decoding: text.utf8.prefix(limit).map { (0x20...0x7E).contains($0) ? $0 : ASCII.question }, as: UTF8.self)
     }
 
-    /// The file's name alone: clients must not learn folders of this machine.
+    /// Returns the place with the file's name alone, because clients must not learn folders of this machine.
     package static func place(_ source: String) -> String {
         plain(source.split(separator: "/").last.map(String.init) ?? "", limit: lineLimit)
     }

@@ -129,7 +129,7 @@ extension ClientConnection: QueuedReader {
         if phase != .intercepting { flush() }
     }
 
-    /// The client has sent its first byte: from here on, the time limit of a handshake applies.
+    /// Called when the client has sent its first byte: from here on, the time limit of a handshake applies.
     func entranceHasBegun() { if !closesWhenDrained { setDeadline(worker.settings.timeouts.clientHandshake) } }
 
     /// Continues with the requests in a tunnel that contains plain HTTP.
@@ -162,7 +162,7 @@ extension ClientConnection: QueuedReader {
         flushSoon()
     }
 
-    /// The handshake with a listener has succeeded.
+    /// Called when the handshake with a listener has succeeded.
     /// - Parameter names: the names in the client's certificate; the first name is the user name.
     func openTLS(certificateNames names: [[UInt8]], with records: UnsafeRawBufferPointer, isHTTP2: Bool) {
         firstBytes = nil
@@ -186,7 +186,8 @@ extension ClientConnection: QueuedReader {
         if isHTTP2 { HTTP2Connection.start(replacing: self) }
     }
 
-    /// The handshake with a listener has failed. Sends a waiting alert, and closes without waiting until the client has received it.
+    /// Called when the handshake with a listener has failed. Sends a waiting alert, and closes without waiting until the client has
+    /// received it.
     func endHandshake() {
         _ = output.write(to: &channel)
         close()
@@ -197,7 +198,7 @@ extension ClientConnection: QueuedReader {
         feedBody()
     }
 
-    /// The interception has failed. Sends the client an alert, if there is one.
+    /// Called when the interception has failed. Sends the client an alert, if there is one.
     func endInterception(with alert: TLSAlert?) {
         guard phase == .intercepting else { return }
         firstBytes = nil

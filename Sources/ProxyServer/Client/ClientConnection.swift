@@ -272,7 +272,7 @@ final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchH
         return taken
     }
 
-    /// A head has begun: its time limit starts here, however slowly the rest arrives. A head that arrives whole needs no timer.
+    /// Called when a head has begun: its time limit starts here, however slowly the rest arrives. A head that arrives whole needs no timer.
     private func waitForHead() {
         if isHeadTimed { return }
         isHeadTimed = true

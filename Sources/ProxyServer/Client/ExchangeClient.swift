@@ -11,7 +11,7 @@ class ExchangeClient {
     final let loop: EventLoop
     final let peer: PeerAddress
     @exclusivity(unchecked) final var output = OutputQueue()
-    /// Whether the client does not know of the proxy: it connected to an origin's address, and Larder accepted the connection.
+    /// Whether the client connected to an origin's address, without knowing of the proxy, and Larder accepted the connection.
     final var isTransparent = false
     /// The authenticated user name, if it applies to all requests on the connection.
     @exclusivity(unchecked) final var user: [UInt8] = []

@@ -52,7 +52,7 @@ struct OutputQueue {
         precondition(sealedCount == 0 && !hasTail, "the buffer is not all that waits")
         return Array(buffer[bufferOffset...])
     }
-    /// Whether bytes wait after which nothing may be appended.
+    /// Whether a body or bytes in a pipe wait, after which nothing may be appended.
     var hasTail: Bool { !tailRange.isEmpty || pipedCount > 0 }
 
     /// Appends a body without copying it. Only one body may wait at a time, and nothing may be appended until it is written.

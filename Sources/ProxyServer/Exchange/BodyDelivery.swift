@@ -148,7 +148,7 @@ final class BodyDelivery {
         if !driver.exchange.delivery.sendsContent, !isPending { source = .none }
     }
 
-    /// The origin sends the complete body instead of a part: the client reads its part from the pending response.
+    /// Called when the origin sends the complete body instead of a part: the client reads its part from the pending response.
     private func cutPart(for driver: ExchangeDriver) {
         guard let part = driver.exchange.partToCut else { return }
         driver.tell(.wholeStored)

@@ -83,7 +83,7 @@ extension ExchangeDriver {
         store.invalidate(exchange.changes.invalidatedKeys)
     }
 
-    /// The exchange continues when the purged responses are deleted. A purge of keys is acknowledged at that point.
+    /// Purges stored responses. The exchange continues when they are deleted. A purge of keys is acknowledged at that point.
     func purge() {
         let epoch = epoch
         let reply = loop.reply { [self] (count: Int?) in

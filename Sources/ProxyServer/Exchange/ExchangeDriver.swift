@@ -49,7 +49,7 @@ final class ExchangeDriver {
     /// A pending look-up on disk.
     var lookUp: Reply<LookUpResult>?
     private var closesConnection = false
-    /// Whether the client does not know of the proxy (`ExchangeClient.isTransparent`).
+    /// Whether the client connected to an origin's address, without knowing of the proxy.
     private(set) var isTransparent = false
 
     init(_ worker: LoopWorker) {

@@ -80,7 +80,7 @@ final class OriginFetch {
 
     func start(for driver: ExchangeDriver) {
         let isForSwitch = driver.exchange.incoming.isForSwitch
-        // If this request had joined another request's response, that response could not be used.
+        // If this request had joined another request's response, it could not use that response, and now stops reading it.
         driver.delivery.readNothing()
         reset(for: driver)
         if driver.exchange.obligations.limits, let refusal = driver.limiting.refusalOfFetch(for: driver) {

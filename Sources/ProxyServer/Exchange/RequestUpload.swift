@@ -13,7 +13,7 @@ final class RequestUpload {
     private var decoder = BodyDecoder(framing: .none, limits: ParseLimits())
     /// Whether the whole request has been read from the client.
     private(set) var isComplete = true
-    /// Whether the origin accepts no more for now.
+    /// Whether the origin accepts no more content for now.
     private var isBlocked = false
     /// Whether the content is being gathered, for the key or for recordings.
     private var isGathering = false

@@ -60,7 +60,7 @@ final class ResponseStoring {
         let plan = driver.exchange.storagePlan
         if driver.exchange.ranges.part == nil, entry == nil { driver.worker.fetches.noteShareable(driver.exchange.key) }
         guard case .gather(let length) = plan else { return _ = stream(by: plan, for: driver) }
-        // The store is asked before the head is sent, because Cache-Status reports whether the response is stored.
+        // The store is queried before the head is sent, because Cache-Status reports whether the response is stored.
         guard driver.store.admitNew() else { return reject(plan.rejectionByStore, for: driver) }
         driver.fetch.go(by: .gathering)
         if let length { gathered.reserveCapacity(length) }
@@ -225,14 +225,14 @@ final class ResponseStoring {
         if driver.fetch.mode == .gathering { driver.store.noteUnstored(.bodyIncomplete) }
     }
 
-    /// The response is now only for this client and its readers, and is not stored.
+    /// Called when the response must not be stored any more: from now on it is only for this client and the other readers of its body.
     func stopKeeping(for driver: ExchangeDriver) {
         pending?.stopKeeping()
         removeOutdated(for: driver)
         releaseJoined(.notShareable, for: driver)
     }
 
-    /// The response is not stored after all.
+    /// Called when the response will not be stored, although storing it was planned or had begun.
     /// - Parameter stored: The response, if it is complete.
     private func reject(_ rejection: StorageRejection, sharing stored: StoredResponse? = nil, for driver: ExchangeDriver) {
         if !rejection.isCounted { driver.store.noteUnstored(UnstoredReason(rejection)) }

@@ -23,7 +23,7 @@ final class Transforming {
     /// The part of the memory limit for gathered bodies that the copied bytes use.
     private var share: GatheredMemory.Share?
     private var hold: BodyHold?
-    /// The rule's time limit, which runs from the end of the body.
+    /// The rule's time limit, which begins when the whole body is there.
     private var timer: TimerID?
     /// Counts the transforms, to recognize replies that arrive too late.
     private(set) var number: UInt64 = 0
@@ -230,7 +230,7 @@ final class Transforming {
         endTimer(for: driver)
     }
 
-    /// The client waits no longer than the rule says; the work in progress continues for other requests.
+    /// Starts the time limit: the client waits no longer than the rule says; the work in progress continues for other requests.
     private func beginTimer(for driver: ExchangeDriver) {
         guard let plan = driver.exchange.transformPlan else { return }
         let timer = driver.loop.makeTimer(driver)

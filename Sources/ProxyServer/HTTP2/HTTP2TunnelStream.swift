@@ -74,7 +74,7 @@ final class HTTP2TunnelStream: HTTP2StreamHandler, EventHandler {
         flush()
     }
 
-    /// A tunnel has no trailers.
+    /// Ignores trailers, because a tunnel has none.
     func receive(trailers: consuming Fields) {}
 
     func receiveEnd() {

@@ -44,7 +44,7 @@ final class WorkerTransports: BatchHandler {
         for one in retired { one.closeIdleConnections() }
     }
 
-    /// Connections to origins, the idle ones among them, and the exchanges that wait for a connection.
+    /// The number of connections to origins, the number of idle ones among them, and the number of exchanges that wait for a connection.
     var pools: PoolCounts {
         ([current] + retired).reduce(PoolCounts()) { sum, transport in
             let (connections, idle, waiting) = transport.statistics

@@ -161,7 +161,7 @@ final class ExchangeRecording {
         if isLogged { loggedRecorder = recorder }
     }
 
-    /// Sends the head of a response that is recorded to the client.
+    /// Sends to the client the head of a response that is being recorded.
     func relay(for driver: ExchangeDriver) {
         driver.fetch.go(by: .recording)
         recordHead(for: driver)
@@ -220,7 +220,7 @@ final class ExchangeRecording {
 
     func end(_ trailers: Fields, for driver: ExchangeDriver) { end(trailers, failure: nil, for: driver) }
 
-    /// The origin failed, or its response was cut off. Faults with other causes are not recorded.
+    /// Called when the origin failed, or when its response was cut off. Faults with other causes are not recorded.
     func end(failedBy fault: Fault, for driver: ExchangeDriver) {
         guard recorder != nil else { return }
         guard let failure = RecordedFailure(fault) else { return drop(for: driver) }

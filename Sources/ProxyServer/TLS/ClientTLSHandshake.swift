@@ -15,11 +15,11 @@ protocol ClientTLSHandshakeDelegate: AnyObject {
     /// Returns the TLS context, and the scope of the session's tickets (see `TLSSession`).
     /// - Returns: `nil` if there is no longer a CA.
     func terms(of handshake: ClientTLSHandshake) -> (context: ServerTLSContext, scope: [UInt8])?
-    /// The handshake has made its session. From here on, all output comes from the session.
+    /// Called when the handshake has made its session. From here on, all output comes from the session.
     func handshake(_ handshake: ClientTLSHandshake, didBegin session: TLSSession)
     /// - Parameter records: the bytes that were received after the last bytes of the handshake.
     func handshake(_ handshake: ClientTLSHandshake, didOpen session: TLSSession, with records: UnsafeRawBufferPointer)
-    /// The handshake has failed. If it has a session (`hasSession`), an alert may wait to be sent.
+    /// Called when the handshake has failed. If it has a session (`hasSession`), an alert may wait to be sent.
     /// - Parameter detail: details that the reason does not give.
     func handshake(_ handshake: ClientTLSHandshake, didFailBy refusal: TunnelRefusal, _ detail: String?)
 }
@@ -132,7 +132,8 @@ final class ClientTLSHandshake {
         return HandshakeBeginning(context: terms.context, shown: shown, scope: terms.scope, octets: reader.octets)
     }
 
-    /// The handshake has begun, unless OpenSSL had no memory. The handshake may have been ended while the other thread worked.
+    /// Called when the handshake has begun, or when OpenSSL had no memory for it. The handshake may have been ended while the other thread
+    /// worked.
     func began(_ begun: BegunHandshake?) {
         guard case .beginning = state else { return }
         guard let begun else { return fail(.noLeaf(.failed)) }

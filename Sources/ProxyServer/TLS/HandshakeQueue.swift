@@ -80,7 +80,7 @@ final class HandshakeQueue: TimerHandler {
 
     private var hasRoom: Bool { underWay.count < worker.settings.handshakeLimit }
 
-    /// Ends the handshake that began first, at once, or when its time has passed.
+    /// Ends the handshake that began first: at once if its client has already had enough time, otherwise when that time has passed.
     /// - Returns: whether there is a free place.
     private func makeRoom() -> Bool {
         guard let oldest = underWay.first else { return false }

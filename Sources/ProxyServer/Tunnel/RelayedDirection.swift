@@ -35,7 +35,7 @@ final class RelayedDirection: TunnelDirection {
 
     var isEmptied: Bool { sink.isEmptied }
 
-    /// The source is read until its end is seen, regardless of `isEnding`.
+    /// Called when the source is ready. The source is read until its end is seen, regardless of `isEnding`.
     func sourceReady(isEnding: Bool, through buffer: UnsafeMutableRawBufferPointer) {
         if state == .waitsForSource { move(through: buffer) }
     }

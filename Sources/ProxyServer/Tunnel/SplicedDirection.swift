@@ -134,7 +134,7 @@ final class SplicedDirection: TunnelDirection {
         inPipe -= moved
     }
 
-    /// The source has ended, and the sink has received everything.
+    /// Called when the source has ended, and the sink has received everything.
     private func end() {
         state = .ended
         pipe = nil

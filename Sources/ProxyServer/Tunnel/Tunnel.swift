@@ -220,7 +220,7 @@ final class Tunnel: TimerHandler, BatchHandler {
 // MARK: Other settings
 
 extension Tunnel {
-    /// Other settings have become active. If they deny this tunnel, it is reset, so that neither side sees an orderly end.
+    /// Called when other settings have become active. If they deny this tunnel, it is reset, so that neither side sees an orderly end.
     func settingsChanged() {
         guard !isClosed, !isRefused, let owner, let fault = denial(of: owner) else { return }
         owner.tunnelRefused(fault, counts)

@@ -21,7 +21,7 @@ final class SecureAttempt: ConnectAttempt, ConnectObserver, EventHandler, TimerH
     private let deadline: MonotonicTime
     private var observer: (any ConnectObserver)?
     private var state = State.connecting(nil)
-    /// The connection, once there is one.
+    /// The connection; `nil` until it is open.
     private var peer: ConnectedPeer?
     private var channel = ByteChannel(descriptor: -1)
     private var connectedAt = MonotonicTime.never

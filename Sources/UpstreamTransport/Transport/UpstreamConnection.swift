@@ -365,7 +365,7 @@ final class UpstreamConnection: PooledConnection, RequestCarrier, EventHandler, 
         reading.partialHead.append(Span<UInt8>(_bytes: rest))
     }
 
-    /// The response is complete. Bytes after it, or an incompletely sent request, prevent the connection's reuse.
+    /// Called when the response is complete. Bytes after it, or an incompletely sent request, prevent the connection's reuse.
     private func finish(_ exchange: UpstreamExchange, isAllConsumed: Bool) {
         let trailers = isChunked ? reading.decoder.trailers : Fields()
         self.exchange = nil

@@ -225,7 +225,8 @@ extension ClientHello {
     /// The server name in the form used by policies. A name with a byte outside ASCII becomes empty, and matches no host.
     fileprivate var judgedName: String? {
         serverName.map { name in
-            // Some characters outside ASCII have an ASCII letter as their lower case.
+            // Some characters outside ASCII have an ASCII letter as their lower case, so the check comes before the conversion to lower
+            // case.
             guard name.allSatisfy({ $0 < 0x80 }) else { return "" }
             let text = String(decoding: name, as: UTF8.self).lowercased()
             return text.hasSuffix(".") ? String(text.dropLast()) : text

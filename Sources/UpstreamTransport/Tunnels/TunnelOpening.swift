@@ -4,7 +4,7 @@ import ServerTrust
 
 /// Receives the result of opening a tunnel, once, and never from within `Transport.openTunnel`.
 package protocol TunnelDelegate: AnyObject {
-    /// The delegate now owns the connected, nonblocking descriptor, and must close it.
+    /// Called when the tunnel is open. The delegate now owns the connected, nonblocking descriptor, and must close it.
     func tunnel(_ tunnel: TunnelOpening, didConnect descriptor: Int32, to address: IPAddress?)
     func tunnel(_ tunnel: TunnelOpening, didFailWith error: TransportError)
 }
