@@ -9,8 +9,8 @@ package protocol BatchHandler: AnyObject {
 /// Waits for descriptors, deadlines and messages on one thread.
 ///
 /// Confined to the thread that calls `run`: the loop is created before `run`, used on that thread, and released after `run`. Other threads
-/// use a `LoopHandle`. Its state is not checked for exclusive access at run time, which would cost a hundred instructions per use. Only one
-/// thread uses it, and no handler is called or released while a table changes.
+/// use a `LoopHandle`. The loop's state is not checked for exclusive access at run time, which would cost a hundred instructions per use.
+/// Only one thread uses it, and no handler is called or released while a table changes.
 ///
 /// One turn: wait, read the clock, report ready descriptors, report due timers, run the work deferred to the end of the batch. A newcomer
 /// is a descriptor of a new connection, until `admit`. A turn reports only a few newcomers, in order of arrival and after all other

@@ -82,7 +82,7 @@ struct FrameRates {
 
     var exceedsResets: Bool { resets > limits.resetStreams }
 
-    /// The peer has sent a head that is above a limit for heads.
+    /// Counts a head of the peer that is above a limit for heads.
     mutating func noteOversizedHead() { oversizedHeads += 1 }
 
     var exceedsOversizedHeads: Bool { oversizedHeads > limits.oversizedHeads }

@@ -13,7 +13,7 @@ struct FrameScanner {
         case push
         /// A padded frame without a padding length (RFC 9113 §4.2).
         case frameSize
-        /// PRIORITY for stream 0 (RFC 9113 §6.3).
+        /// A PRIORITY frame for stream 0 (RFC 9113 §6.3).
         case priority
     }
 

@@ -45,7 +45,7 @@ package struct ByteChannel {
         isSecured = true
     }
 
-    /// Notes that the handshake of the last session has succeeded, and decrypts the records received after it.
+    /// Notes that the handshake of the innermost session has succeeded, and decrypts the records received after it.
     /// - Parameter records: the bytes received after the handshake.
     package mutating func open(_ records: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer) -> Received {
         guard isOpening, let last else { preconditionFailure("no session is opening") }
@@ -108,11 +108,11 @@ package struct ByteChannel {
 
     // MARK: Sending
 
-    /// Encrypts all bytes into records of the last session; `sendRecords` sends them.
+    /// Encrypts all bytes into records of the innermost session; `sendRecords` sends them.
     /// - Returns: whether it succeeded.
     package func seal(_ bytes: UnsafeRawBufferPointer) -> Bool { last?.send(bytes) ?? false }
 
-    /// Sends a close_notify after the bytes that were encrypted before (RFC 8446 §6.1).
+    /// Adds a close_notify after all bytes that were encrypted so far (RFC 8446 §6.1).
     package mutating func end() {
         inner?.endSending()
         _ = sealInnerRecords()

@@ -16,7 +16,7 @@ package final class ServerTLSContext: Sendable {
         "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384:"
         + "ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305"
     private static let groups = "X25519:P-256:P-384"
-    /// Tickets per full handshake: one, for the next connection.
+    /// The number of session tickets per full handshake: one, for the next connection.
     private static let ticketCount = 1
     /// The lifetime of a ticket, in seconds; RFC 8446 §4.6.1 allows seven days.
     private static let ticketLifetime = 7200

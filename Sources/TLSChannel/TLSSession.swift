@@ -149,7 +149,7 @@ package final class TLSSession {
 
     private func failure() -> TLSFailure {
         let code = ERR_peek_last_error()
-        // Errors left in the queue would be treated as those of another connection.
+        // Errors left in OpenSSL's queue would be treated as those of another connection.
         defer { ERR_clear_error() }
         let alert = copenssl_alert_of(code)
         if alert >= 0 { return .refusedByPeer(alert: UInt8(truncatingIfNeeded: alert)) }
@@ -178,7 +178,7 @@ package final class TLSSession {
 package enum TLSFailure: Error, Equatable, Sendable {
     /// The peer sent an alert (RFC 8446 §6): it rejects Larder's certificate or parameters.
     case refusedByPeer(alert: UInt8)
-    /// A client certificate is required, and the client's does not lead to a configured root; the reason is OpenSSL's text.
+    /// A client certificate is required, and the client's certificate does not lead to a configured root; the reason is OpenSSL's text.
     case peerNotCertified(String)
     /// The peer sent bytes that are not TLS, or a TLS version that is not supported.
     case protocolError
