@@ -60,7 +60,7 @@ package enum FileDigest {
         }
         let name = algorithm.rawValue.filter { $0 != "-" }
         let (wanted, count) = (algorithm.length * 2, text.drop { $0 != ":" }.dropFirst().count)
-        let found = count == 0 ? "nothing" : count == wanted ? "other characters among them" : "\(count) characters"
+        let found = count == 0 ? "nothing" : count == wanted ? "characters that are not hexadecimal digits" : "\(count) characters"
         return "expected \(wanted) hexadecimal digits after \(name):, found \(found)"
     }
 }

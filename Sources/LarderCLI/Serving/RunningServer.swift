@@ -328,8 +328,8 @@ final class RunningServer: Sendable {
         pinAudit.keep { policies?.policy(host: $0, port: $1)?.pins?.areOnlyReported(at: .now) ?? false }
     }
 
-    /// If another process has the store's file open, this process opens it as a read-only backing store for memory. If that fails, responses are
-    /// stored in memory alone.
+    /// If another process has the store's file open, this process opens it as a read-only backing store for memory. If that fails,
+    /// responses are stored in memory alone.
     private static func openStore(
         _ plan: ServingPlan, _ logger: Logger
     ) throws(ExitCode) -> (store: ResponseStore, remark: String?) {

@@ -63,7 +63,7 @@ package enum SettingsSchema {
             "limits.fields", \.limits.fieldCount, .number(1...10_000), reloadable: true,
             "Maximum number of fields in a head. A request with more fields gets 431."),
         Setting(
-            "limits.request_body", \.limits.requestBodyLength, .optional(.size(), or: "off", meaning: "no limit in Larder"),
+            "limits.request_body", \.limits.requestBodyLength, .optional(.size(), or: "off", meaning: "Larder sets no limit"),
             reloadable: true,
             "Longest request body. A request with a longer body gets 413."),
         Setting(
