@@ -70,7 +70,7 @@ extension CacheKey {
     /// - Returns: `nil` if the order may have a meaning that Larder cannot see, or if there are more parameters than
     ///   `sortedParameterLimit`.
     private static func sortedParameters(of query: Span<UInt8>) -> [QueryParameter]? {
-        // An array: Swift 6.3's optimizer loses writes to an InlineArray in a failable initializer.
+        // This is an array, because Swift 6.3's optimizer loses writes to an InlineArray in a failable initializer.
         var parameters: [QueryParameter] = []
         var start = 0
         while start <= query.count {

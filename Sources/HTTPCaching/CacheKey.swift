@@ -49,13 +49,13 @@ package struct CacheKey: Hashable, Sendable {
         key.append(decimal: UInt64(target.port))
     }
 
-    /// The query follows the path directly.
+    /// The query directly follows the path, so one append takes both.
     private static func pathAndQuery(of target: RequestTarget) -> Extent {
         let start = target.path.isEmpty ? target.query.offset : target.path.offset
         return Extent(offset: Int(start), count: Int(target.path.count + target.query.count))
     }
 
-    /// The maximum length of an origin with this host: `https://[` before it and `]:65535` after it.
+    /// The maximum length of an origin with this host, in bytes: `https://[`, the host, and `]:65535`.
     private static func originLength(ofHost count: Int) -> Int { 9 + count + 7 }
 
     private static func isIPv6(_ kind: RequestTarget.HostKind) -> Bool {

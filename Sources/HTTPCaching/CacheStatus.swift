@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// How this cache handled a request, for the Cache-Status field (RFC 9211). Its name in the field is `Larder`.
+/// How this cache handled a request, for the Cache-Status field (RFC 9211). The cache's name in the field is `Larder`.
 ///
 /// A trivial type (no reference counts). Writing it does not allocate.
 package struct CacheStatus: Equatable, Sendable {
@@ -73,7 +73,7 @@ package struct CacheStatus: Equatable, Sendable {
     package func write(rule: String = "", into output: inout OutputSpan<UInt8>) {
         switch outcome {
         case .hit:
-            // One append for the most common case.
+            // The most common case takes a single append.
             output.append(remaining == nil ? "Larder; hit" : "Larder; hit; ttl=")
         case .forwarded(let reason):
             output.append("Larder; fwd=")

@@ -123,7 +123,7 @@ package struct CachingSequence: Sendable {
     }
 
     /// Reports that the head of the origin server's response has arrived.
-    /// - Parameter stored: the responses now stored under the key; used if `needsStored(for:)`.
+    /// - Parameter stored: the responses now stored under the key; used only if `needsStored(for:)` is true.
     package mutating func received(
         _ response: OriginResponse, stored: [StoredResponse] = [], at now: Timestamp
     ) -> CachingStep {

@@ -4,7 +4,7 @@ import HTTPMessage
 package final class PartialResponse: Sendable {
     /// Has the head and facts of the complete response. Of its body, only the ranges in `extents` can be read.
     package let response: StoredResponse
-    /// The stored byte ranges, in order, with missing bytes between each two of them.
+    /// The stored byte ranges, in order, separated by missing bytes.
     package let extents: [Range<UInt64>]
 
     package init(_ response: StoredResponse, extents: [Range<UInt64>]) {

@@ -15,7 +15,7 @@ public protocol ResponseCaching: Sendable {
 
     /// Stores a response with its body in memory, replacing one for the same requests (`CachedResponse.replaces`).
     /// - Parameters:
-    ///   - response: with its body, and the requests that it is for.
+    ///   - response: the response with its body, and with the data that says for which requests it may be reused.
     ///   - moment: the invalidation epoch when the fetch began. The response is not stored if it was invalidated since then (RFC 9111
     ///     §4.4).
     /// - Returns: whether the response is stored.
@@ -24,7 +24,7 @@ public protocol ResponseCaching: Sendable {
 
     /// Starts storing a response whose body has not arrived yet.
     /// - Parameters:
-    ///   - response: its head, and the requests that it is for.
+    ///   - response: the head of the response, with the data that says for which requests it may be reused.
     ///   - length: the length of the body in bytes; `nil` if unknown.
     ///   - moment: the invalidation epoch when the fetch began, as for `store`.
     /// - Returns: the writer for the body; `nil` if the response is not stored.

@@ -44,7 +44,7 @@ package enum StoredFields {
         writeStatusLine(head.status, reason: head.span(of: head.reason), into: &output)
         let start = output.count
         for line in fields.lines where !Validation.isLeftOutOfNotModified(line.known, hasEntityTag: hasEntityTag) {
-            // A head with trailers is not prepared in advance: trailer fields require the chunked coding.
+            // The Trailer field is left out: trailer fields require the chunked coding, so a head with trailers is written separately.
             if line.known != .trailer { fields.write(line, into: &output) }
         }
         let shared = Extent(start..<output.count)

@@ -1,6 +1,6 @@
 /// What happens to a request that a rule denies, or that no rule allows: `enforce` of a rule, and `egress.enforce`.
 package enum Enforcement: String, CaseIterable, Sendable {
-    /// The request is forwarded, and the report says that it would be denied.
+    /// The request is forwarded, and reported as one that the rules would deny.
     case report
     case deny
 

@@ -1,7 +1,7 @@
 /// The size limits of rules.
 package enum PolicyLimits {
     package static let rules = 100_000
-    /// The maximum length of a rule's name in characters. All of them are visible ASCII, because the name appears in logs and in
+    /// The maximum length of a rule's name in characters. The name has only visible ASCII, because the name appears in logs and in
     /// Cache-Status.
     package static let nameLength = 64
     /// The maximum length of a rule's reason, in bytes of UTF-8.

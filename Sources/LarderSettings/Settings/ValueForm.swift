@@ -74,7 +74,7 @@ extension ValueForm where Value == Int {
 }
 
 extension ValueForm where Value == UInt64 {
-    /// A number of bytes.
+    /// The form of a number of bytes.
     static func size(_ range: ClosedRange<UInt64> = 0...(1 << 50)) -> ValueForm {
         var about = "a size such as 16MiB"
         if range.lowerBound > 0 { about += ", at least \(SettingsQuantity.text(ofBytes: range.lowerBound))" }

@@ -9,7 +9,7 @@ import UpstreamTransport
 package struct TrustFiles: Sendable {
     /// The paths at which systems keep their CA certificates. The first that exists is read.
     var systemBundles = TrustAnchors.systemBundles
-    /// The environment variables, which may hold passphrases.
+    /// The environment variables of this process, which may hold passphrases.
     var environment = ProcessInfo.processInfo.environment
 
     /// Whether the folder of `tls.pins_from` may be empty. True only for commands that are about to write its first file.

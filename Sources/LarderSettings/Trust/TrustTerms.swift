@@ -31,7 +31,8 @@ package struct TrustTerms: Sendable {
     var listCheck = Revocation.Check.off
     var stapleCheck = Revocation.Check.off
     var auditsSignedTimestamps = false
-    /// How CONNECT is handled; `nil` if the policy does not say it, so that `tunnel` or, with pins, `probe` applies.
+    /// How CONNECT is handled; `nil` if the policy does not say it. Then Larder probes a host with pins, and opens a tunnel to any
+    /// other host, unless the default policy intercepts.
     package var connect: ConnectWay?
     /// For a pattern of hosts: how many labels its star matches.
     var labels: TrustPolicySet.Entry.Labels?

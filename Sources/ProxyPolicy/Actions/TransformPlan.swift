@@ -4,7 +4,7 @@ import HTTPMessage
 /// How to transform response content, merged from all rules that match a request. Immutable, so that each rule's plan is made once, when
 /// the rule is read.
 package final class TransformPlan: Sendable {
-    /// The format as which Larder reads a response's content, according to the content's media type.
+    /// How Larder parses a response's content, according to the content's media type.
     package enum Source: UInt8, Sendable { case json, xml, propertyList, text }
 
     /// The last matching rule that has a `transform` section.
@@ -45,10 +45,10 @@ package final class TransformPlan: Sendable {
 
     // MARK: Content types
 
-    /// The format as which Larder reads content of this media type; `nil` leaves the content unchanged. A response with no
-    /// Content-Type, or with two, is left unchanged.
+    /// How Larder parses content of this media type; `nil` leaves the content unchanged. A response with no Content-Type, or with two,
+    /// is left unchanged.
     ///
-    /// Media types that a rule lists replace the built-in list. A listed type that is not in the built-in list is read as the first
+    /// Media types that a rule lists replace the built-in list. A listed type that is not in the built-in list is parsed as the first
     /// format that the rules ask for.
     package func source(for fields: borrowing Fields) -> Source? {
         guard fields.lineCount(of: .contentType) == 1, let line = fields.first(.contentType) else { return nil }

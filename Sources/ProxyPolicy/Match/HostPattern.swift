@@ -13,9 +13,9 @@ package enum HostPattern: Hashable, Sendable {
 
     package enum Fault: Error, Equatable {
         case empty, tooLong
-        /// The text contains a scheme, a path or credentials.
+        /// The text contains a scheme, a path or credentials, which are not part of a host.
         case moreThanHost
-        /// Ports are given under a separate key.
+        /// The text contains a port, which rules give under a separate key.
         case port
         case starNotInFront
         case emptyLabel

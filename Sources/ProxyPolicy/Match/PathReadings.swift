@@ -15,8 +15,8 @@ package struct PathReadings: Sendable {
 
     private struct Reading {
         let extent: Extent
-        /// Whether the reading has no escapes, or its escapes are decoded at least once. Only such a reading is a name of which a
-        /// server may look for a file.
+        /// Whether the reading has no escapes, or its escapes are decoded at least once. Only such a reading may be the name of a file
+        /// that a server looks for.
         var isFinal: Bool
     }
 

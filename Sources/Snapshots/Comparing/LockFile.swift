@@ -165,7 +165,7 @@ package struct LockFile: Equatable, Sendable {
         }
     }
 
-    /// - Parameter isWhole: whether the comparison reports entries that the run did not request as missing.
+    /// - Parameter isWhole: whether the comparison reports, as missing, the entries that the run did not request.
     package func violations(by other: LockFile, isWhole: Bool = true) -> [Violation] {
         var locked = Dictionary(entries.map { ($0.place, $0) }, uniquingKeysWith: { first, _ in first })
         var violations: [Violation] = []

@@ -2,7 +2,7 @@ import HTTPSerialization
 import SQLiteDatabase
 
 /// The primary keys of all recordings in canonical order, in memory. A lookup that finds no recording needs no read from the file. Its
-/// result can be trusted as much as the root, which covers the keys.
+/// result can be trusted as much as the snapshot's Merkle root, which covers the keys.
 struct KeyTable: Sendable {
     private var keys: [PrimaryKey] = []
     private var rows: [Int64] = []

@@ -3,8 +3,8 @@
 enum PageKind {
     /// The recordings' primary keys, 16 bytes each, in canonical order.
     case keys
-    /// The row ids of the recordings in this file, 8 bytes each, in canonical order. Neither root covers the ids. But a wrong id leads
-    /// to a row whose digest does not match the recording's place, and that is an error.
+    /// The row ids of the recordings in this file, 8 bytes each, in canonical order. Neither Merkle root covers the ids. But a wrong id
+    /// leads to a row whose digest does not match the recording's place, and that is an error.
     case rows
     /// Method, a space, URI and a line feed for each recording, in canonical order. The search for near misses reads this table.
     case targets

@@ -3,7 +3,7 @@ import HTTPSerialization
 import SQLiteDatabase
 import ServerTrust
 
-/// A finished snapshot, open for reading. Its content is not trusted. Each row is verified against the root `full` before it is
+/// A finished snapshot, open for reading. Its content is not trusted. Each row is verified against the Merkle root `full` before it is
 /// returned, and each piece of a body against a digest in its recording's row.
 ///
 /// The time to open a snapshot depends on the number of recordings (24 bytes are read for each), not on their sizes. A snapshot is
@@ -12,7 +12,7 @@ package final class Snapshot {
     package let path: String
     package let manifest: Manifest
     package let roots: SnapshotRoots
-    /// The keys that have signed `full` with a valid signature, in the order in which they signed.
+    /// The keys that have signed the Merkle root `full` with a valid signature, in the order in which they signed.
     package let signers: [VerifyingKey]
 
     let tables: SnapshotTables

@@ -9,7 +9,7 @@ package struct SnapshotVerification: Equatable, Sendable {
     package var bodies = 0
     package var bodyOctets: UInt64 = 0
     package var chains = 0
-    /// The number of bodies that no recording uses. Neither root covers these bodies.
+    /// The number of bodies that no recording uses. Neither Merkle root covers these bodies.
     package var unreferencedBodies = 0
 }
 

@@ -7,7 +7,7 @@ import ServerTrust
 extension SnapshotWriter {
     /// Puts the recordings in canonical order, computes both roots, signs the file, and renames it. The writer cannot be used
     /// afterwards.
-    /// - Parameter key: the key that signs the root `full`; `nil` leaves the file unsigned.
+    /// - Parameter key: the key that signs the Merkle root `full`; `nil` leaves the file unsigned.
     package func finish(signing key: SigningKey? = nil) throws(SnapshotError) -> SnapshotRoots {
         try commit()
         var order = CanonicalOrder()

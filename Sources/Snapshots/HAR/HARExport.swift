@@ -61,7 +61,7 @@ package struct HARExport {
                 if let text = String(validating: octets, as: UTF8.self) {
                     data.append(("text", .string(text)))
                 } else {
-                    // HAR 1.2 has no member for the encoding of postData. Several tools use the member `encoding`, as here.
+                    // HAR 1.2 has no member for the encoding of postData. Several tools use the member `_encoding`, and so does Larder.
                     data += [("text", .string(Base64.encode(octets))), ("_encoding", "base64")]
                 }
             } else {

@@ -17,7 +17,7 @@ struct CanonicalRequest {
     let body: [UInt8]?
     /// The kind of the body's media type.
     let mediaKind: MediaKind
-    /// All fields except ignored ones, with marks for secrets.
+    /// The request's fields without the ignored fields, with marks in place of secrets.
     let fields: Fields
     /// Fields that distinguish requests regardless of Vary: credentials, and the fields in `match.fields`.
     let countedFields: [(name: [UInt8], value: [UInt8])]
@@ -104,8 +104,8 @@ struct CanonicalRequest {
 
     var primary: PrimaryKey { PrimaryKey(SHA256Digest(of: text)) }
 
-    /// The key for a response: a hash of the text, a zero byte, and the canonical form of the fields that the response's Vary
-    /// nominates.
+    /// The key of a recording with this response: a hash of the request's text, a zero byte, and the canonical form of the request
+    /// fields that the response's Vary nominates.
     func key(nominatedBy response: Fields?) -> SHA256Digest {
         SHA256Digest(Hashing.sha256(text, [0], response.map(nominatedForm) ?? []))!  // a SHA-256 digest has 32 bytes
     }

@@ -49,7 +49,7 @@ struct CanonicalRule: Sendable {
         return canonicalText(uri, .uri)
     }
 
-    /// Applies replacements, and marks UUIDs and times.
+    /// Applies the rule's replacements, and replaces UUIDs and times by marks if the rule says so.
     func canonicalText(_ text: [UInt8], _ place: Canonicaliser.Replacement.Place) -> [UInt8] {
         var text = text
         for replacement in replacements where replacement.place == place {

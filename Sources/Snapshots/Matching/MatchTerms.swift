@@ -25,8 +25,7 @@ package struct MatchTerms: Equatable, Sendable {
 
     /// The maximum number of canonicalisers.
     package static let canonicaliserLimit = 256
-    /// The maximum number of pattern replacements in all canonicalisers together. Each replacement may take up to a third of a second
-    ///.
+    /// The maximum number of pattern replacements in all canonicalisers together. Each replacement may take up to a third of a second.
     package static let replacementLimit = 32
 }
 

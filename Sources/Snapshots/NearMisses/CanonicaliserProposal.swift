@@ -4,7 +4,7 @@ import SecretScanning
 
 /// Proposes a canonicaliser that makes a request equal to a recording in spite of given differences, if that is possible.
 struct CanonicaliserProposal {
-    /// The proposal; `nil` if there are no differences, or if a canonicaliser cannot remove one of them.
+    /// The proposal; `nil` if there are no differences, or if no canonicaliser can remove all of them.
     private(set) var canonicaliser: Canonicaliser?
     /// Whether the canonicaliser changes the path, which identifies the resource. A canonicaliser that changes only parameters or
     /// fields is less risky.

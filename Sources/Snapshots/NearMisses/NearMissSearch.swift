@@ -109,7 +109,7 @@ package final class NearMissSearch {
 }
 
 extension NearMiss {
-    /// The distance between a request and a recording. A different method or origin adds more to it than a different field.
+    /// The distance between a request and a recording. A different method or origin adds more to the distance than a different field.
     fileprivate var weight: Int {
         differences.reduce(0) { weight, difference in
             switch difference.place {

@@ -10,7 +10,7 @@ package struct RecordedFailure: Equatable, Sendable {
         /// The response was malformed.
         case malformed = 4
 
-        /// The name of this kind in recording texts and HAR files.
+        /// The name of this kind of failure in recording texts and HAR files.
         package var word: String {
             switch self {
             case .cutShort: "cut_short"

@@ -1,4 +1,4 @@
-/// A recording as stored in its row (docs/snapshot-format.md). These bytes are sorted, hashed into the root `full`, and signed.
+/// A recording as stored in its row (docs/snapshot-format.md). These bytes are sorted, hashed into the Merkle root `full`, and signed.
 ///
 /// A head of fixed length is followed by parts in the order of their tags. Each part has a tag (1 byte), a length (4 bytes) and that
 /// many bytes. Numbers are big-endian, so sorting rows by their bytes sorts them by their numbers. Each recording has one encoding: a

@@ -35,8 +35,8 @@ package struct SequenceCursors: Sendable {
 
     private var given: [Sequence: Int] = [:]
 
-    /// For each sequence whose recordings have different secrets: the number of the recorded set of secrets that is used for each set
-    /// of secrets in requests.
+    /// Only for sequences whose recordings have different secrets. For each set of secrets in requests, this gives the number of the
+    /// recorded set of secrets to use.
     private var assigned: [Sequence: [SHA256Digest: Int]] = [:]
 
     package init() {}

@@ -44,7 +44,7 @@ package struct FoundRecording: Sendable {
 
 /// Why no recording matches a request.
 package enum MissReason: String, Sendable, CaseIterable {
-    /// No recording has the same method, URI, body, credentials and `match.fields` as the request.
+    /// No recording has the same method, URI, body, credentials and fields of `match.fields` as the request.
     case notRecorded = "not_recorded"
     /// A recording has the same method, URI and body as the request, but differs in a field that its response's Vary nominates.
     case varies

@@ -1,7 +1,7 @@
 import HTTPMessage
 import ServerTrust
 
-/// The parts of a recording that do not depend on the time of recording or on who made it: the input of the root `content`.
+/// The parts of a recording that do not depend on the time of recording or on who made it: the input of the Merkle root `content`.
 ///
 /// The form has the key (32 bytes) and the position (4 bytes), and then parts as in a row: the status without the reason phrase, the
 /// response fields, the trailers, the body's digest and length, the kind of failure, and the fields of each 103. Field names are in

@@ -1,7 +1,7 @@
 import HTTPSerialization
 import ServerTrust
 
-/// Computes the root `content` from a file's recordings. For each key, the tree includes only the newest generation, because replay
+/// Computes the Merkle root `content` from a file's recordings. For each key, the tree includes only the newest generation, because replay
 /// uses only that one.
 struct ContentTree {
     private struct Entry {

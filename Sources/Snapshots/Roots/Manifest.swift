@@ -1,8 +1,8 @@
 import HTTPMessage
 import HTTPSerialization
 
-/// The properties of a snapshot as a whole. The manifest is the first leaf of the Merkle tree with the root `full`, so that root covers
-/// it.
+/// The properties of a snapshot as a whole. The manifest is the first leaf of the Merkle tree with the root `full`, so that root also
+/// covers the manifest.
 package struct Manifest: Equatable, Sendable {
     /// One recording run.
     package struct Generation: Equatable, Sendable {
@@ -19,13 +19,13 @@ package struct Manifest: Equatable, Sendable {
     /// The members of the manifest that are computed when the snapshot is finished.
     package struct Totals: Equatable, Sendable {
         package var recordings = 0
-        /// The root `content`.
+        /// The Merkle root `content`.
         package var content = [UInt8](repeating: 0, count: 32)
         /// SHA-256 of the primary keys in canonical order.
         package var keys = [UInt8](repeating: 0, count: 32)
         /// SHA-256 of the lines with method and URI of each recording, in canonical order.
         package var targets = [UInt8](repeating: 0, count: 32)
-        /// The length of these lines, in bytes.
+        /// The length of the lines with method and URI of all recordings, in bytes.
         package var targetsLength = 0
     }
 
