@@ -7,7 +7,7 @@ import UpstreamTransport
 /// A setting is stricter if it accepts fewer certificates, keys or protocols, or checks more. A project may never set the anchors, even
 /// to use fewer of them: only the user decides which CA certificates are trusted.
 enum StricterTrust {
-    /// Merges a project's policy for a host over the user's policy for the host.
+    /// Merges a project's policy for a host over the user's policy that applies to the host.
     /// - Parameters:
     ///   - base: the user's `tls.default`; `nil` if `tls.default` denies.
     ///   - way: how the user's settings handle CONNECT.

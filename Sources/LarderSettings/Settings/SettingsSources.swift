@@ -46,7 +46,7 @@ package struct SettingsSources: Sendable {
         package var emptyFiles: [String] = []
         /// Messages about a project's settings.
         package var notices: [String] = []
-        /// Messages about possible mistakes: a file that sets nothing, or a key in a file that does so.
+        /// Messages about possible mistakes: a file that sets nothing, or a key without a value.
         package var remarks: [String] = []
     }
 

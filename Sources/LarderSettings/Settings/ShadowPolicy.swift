@@ -1,7 +1,7 @@
 import ProxyPolicy
 
-/// A second policy, which is not applied. Larder compares its verdicts with those of the active policy. It is the setting
-/// `policy.shadow`.
+/// A second policy, which is not applied. Larder compares its verdicts with those of the active policy. The setting `policy.shadow`
+/// names it.
 package struct ShadowPolicy: Equatable, Sendable {
     /// The path of a settings file, of which only `egress` and `rules` are used.
     package var file: String?

@@ -25,13 +25,12 @@ enum RuleContradiction {
         return nil
     }
 
-    /// Whether the exclusions exclude every request that meets the condition. Either one exclusion does, or several exclusions together
-    /// that have only one key, and the same one.
+    /// Whether the exclusions exclude every request that meets the condition. A single exclusion may do so. So may several exclusions
+    /// together, if each has only one key and all have the same key.
     private static func isExcluded(_ condition: RuleCondition, budget: inout StepBudget) -> Bool {
         let exclusions = condition.exclusions.filter(\.isForURLsOnly)
         if exclusions.isEmpty { return false }
-        // An operation restricts methods and paths further. It is ignored here, because the exclusions must cover all of them in any
-        // case.
+        // The methods and paths of an operation are not compared here.
         var inner = condition
         inner.otherWords = []
         if inner.schemes.isEmpty { inner.schemes = [.http, .https] }

@@ -38,8 +38,8 @@ extension SquidRule {
     }
 }
 
-/// Hosts and patterns such as `*.example.com`, together with the patterns that contain them. With it, a long list can be compared
-/// quickly with many hosts.
+/// Hosts and patterns such as `*.example.com`, together with the patterns that contain them. With these patterns, a long list can be
+/// compared quickly with many hosts.
 private struct HostOverlaps {
     private let listed: Set<String>
     /// The patterns that contain a listed host or pattern.

@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// A directive of a squid.conf with the line that it starts on.
+/// A directive of a squid.conf, with the number of the line on which it starts.
 struct SquidDirective: Equatable {
     let line: Int
     let words: [String]

@@ -36,7 +36,8 @@ struct SegmentForm: Equatable {
         }
     }
 
-    /// Whether the segment may be the beginning of a digest that continues in the next segment. Two decimal digits may be one too.
+    /// Whether the segment may be the beginning of a digest that continues in the next segment. Two decimal digits may be such a
+    /// beginning too.
     var mayBeginDigest: Bool { kind == .pair || kind == .id && text.utf8.count == 2 }
 
     /// Adjacent stars are joined, because two stars would match more than one segment.

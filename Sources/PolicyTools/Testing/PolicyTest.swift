@@ -36,7 +36,7 @@ package struct PolicyTest: Equatable, Sendable {
 
     package let request: PolicyRequest
     package let expected: Expected
-    /// The name of the rule that decides; for an allowed request, also of any other rule that matches.
+    /// The name of the rule that must decide. For an allowed request, it may also be another rule, which must match.
     package let rule: String?
     package let edits: [Edit]
     package let place: SettingsPlace
