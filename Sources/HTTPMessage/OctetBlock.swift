@@ -1,8 +1,8 @@
 /// Sixteen bytes. One vector instruction compares all of them.
 ///
-/// The searches over a message's bytes use it. The comparison of a block gives a mask, which is nearly always empty. The bounds are
-/// checked once, before the loop over the blocks. If fewer than sixteen bytes are to be searched, they are checked one by one. This is
-/// the only file in the module that reads memory without further checks.
+/// The searches over a message's bytes use this type. The comparison of a block gives a mask, which is nearly always empty. The bounds
+/// are checked once, before the loop over the blocks. If fewer than sixteen bytes are to be searched, they are checked one by one. This
+/// is the only file in the module that reads memory without further checks.
 @usableFromInline
 package struct OctetBlock {
     @usableFromInline package typealias Mask = SIMDMask<SIMD16<Int8>>

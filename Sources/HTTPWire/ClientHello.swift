@@ -57,8 +57,8 @@ package enum ClientHelloFault: Error, Equatable, Sendable {
 }
 
 extension ClientHello {
-    /// Parses the message after its type and length, which have four bytes. Rejects messages that servers might read differently: a
-    /// repeated extension that this code reads, a list of several names, and lengths that contradict each other.
+    /// Parses the message after its type and length, which have four bytes together. Rejects messages that servers might read
+    /// differently: a repeated extension that this code reads, a list of several names, and lengths that contradict each other.
     init(message: Span<UInt8>) throws(ClientHelloFault) {
         var reader = OctetReader(message)
         // Skips legacy_version and random, then the session id, the cipher suites and the compression methods.

@@ -85,7 +85,7 @@ package struct RequestParser: Sendable {
         guard headStart < octets.count else { return false }
         let first = octets[headStart]
         if first == ASCII.lf { throw .line(.bareLineFeed) }
-        // A line that begins with another byte is rejected at once, since noise may never contain a line end.
+        // A line that does not begin with a token character is rejected at once, since noise may never contain a line end.
         guard ASCII.isTokenCharacter(first) else { throw .notHTTP }
         return true
     }

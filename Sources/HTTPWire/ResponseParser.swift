@@ -36,7 +36,7 @@ package struct ResponseParser: Sendable {
             hasBegun = true
         }
         if state == .statusLine {
-            // A line with another beginning is rejected at once, since other protocols may never send a line end.
+            // A line that does not begin with `HTTP/` is rejected at once, since other protocols may never send a line end.
             guard bytes.extracting(first: 5).isPrefix(of: "HTTP/") else { throw .notHTTP }
             guard let end = try endOfStatusLine(in: bytes) else { return nil }
             try readStatusLine(end: end, in: bytes, into: &head)
