@@ -95,7 +95,7 @@ package enum ExchangeEvent: Sendable {
     /// The connection closes after this response: the rest of the request will not be read. Precedes writing the head.
     case connectionEnds
     /// The driver has nothing left to send, or the body failed. The last bytes may still be in the connection's output. A body of at most
-    /// 16 KiB from memory is always in the output at this time, and is written after the exchange has ended.
+    /// 16 KiB from memory is always in the output when this event occurs, and is written after the exchange has ended.
     case deliveryEnded(isComplete: Bool, at: Timestamp)
     case clientGone(at: Timestamp)
 }

@@ -29,9 +29,9 @@ package struct ProxyLimits: Equatable, Sendable {
     package var backgroundValidations = 32
     /// The time after a failed background validation before its key is validated again, in milliseconds.
     package var backgroundRetryDelay: Int64 = 1_000
-    /// The maximum number of gathered bodies that wait for a check; further ones get 503.
+    /// The maximum number of gathered bodies that wait for a check; for further bodies the response is 503.
     package var waitingChecks = 32
-    /// The maximum number of requests that wait for the verification of a recorded chain; further ones are answered as if no chain was
+    /// The maximum number of requests that wait for the verification of a recorded chain; further requests are answered as if no chain was
     /// recorded.
     package var waitingJudgements = 1024
     /// The maximum total size of bodies gathered for a check, in bytes; beyond it the response is 503.

@@ -26,7 +26,8 @@ enum TransformedHead {
         return made
     }
 
-    /// Fields that are left out: the digest fields of RFC 9530 §2 and §3, the older ones of RFC 3230 and RFC 1864, and Accept-Ranges.
+    /// Fields that are left out: the digest fields of RFC 9530 §2 and §3, the older digest fields of RFC 3230 and RFC 1864, and
+    /// Accept-Ranges.
     private static let leftOut: [StaticString] = ["content-digest", "repr-digest", "digest", "content-md5", "accept-ranges"]
 
     // MARK: Entity tags

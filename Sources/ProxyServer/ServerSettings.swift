@@ -75,9 +75,9 @@ package struct ServerSettings: Sendable {
     /// Time limits in milliseconds.
     package var timeouts = Timeouts()
     package var transport = TransportConfiguration()
-    /// The maximum number of client connections; further ones get 503.
+    /// The maximum number of client connections; clients beyond it get 503.
     package var connectionLimit = 16_384
-    /// The maximum number of clients that are being sent a refusal; further ones are closed without a response.
+    /// The maximum number of clients that are being sent a refusal; the connections of further clients are closed without a response.
     package var refusalLimit = 256
     package var admission = ClientAdmission()
     /// The TLS setup of each listener, in order; `nil`, or a missing entry, for plain text.

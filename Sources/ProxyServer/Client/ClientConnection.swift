@@ -11,9 +11,9 @@ import TLSChannel
 /// Phases and transitions:
 ///
 ///     idle ──bytes──▶ readingHead ──head complete──▶ exchanging ──finished──▶ idle | lingering | closed
-///     exchanging ──CONNECT succeeded──▶ handed over (the tunnel owns the descriptor)
+///     exchanging ──CONNECT succeeded──▶ handedOver (the tunnel owns the descriptor)
 ///     handshaking ──TLS of the listener is open──▶ idle | closed
-///     exchanging ──CONNECT to an intercepted host──▶ intercepting ──▶ idle (the requests inside) | handed over | lingering
+///     exchanging ──CONNECT to an intercepted host──▶ intercepting ──▶ idle (the requests inside) | handedOver | lingering
 ///
 /// Confined to its loop. An idle connection has no buffer: bytes are read into the loop's own buffer, and the connection keeps only bytes
 /// that cannot be processed at once.

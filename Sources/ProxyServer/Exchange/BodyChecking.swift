@@ -99,7 +99,7 @@ final class BodyChecking {
     }
 
     /// Whether there is enough memory for the transformed content. Both the original and the transformed content stay in memory until the
-    /// client has received the latter.
+    /// client has received the transformed content.
     private func hasRoom(for content: TransformedContent, _ driver: ExchangeDriver) -> Bool {
         share?.grow(
             to: (body?.memory ?? 0) + content.body.count, limit: driver.exchange.context.limits.checkedBytes) != false

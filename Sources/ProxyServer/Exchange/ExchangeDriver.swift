@@ -150,7 +150,7 @@ final class ExchangeDriver {
 
     // MARK: Events and commands
 
-    /// Handles an event and executes the resulting commands; events that these cause are handled in turn.
+    /// Handles an event and executes the resulting commands; events that these commands cause are handled afterwards.
     func handle(_ event: consuming ExchangeEvent) {
         if isHandling { return events.append(event) }
         isHandling = true

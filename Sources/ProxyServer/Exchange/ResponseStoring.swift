@@ -28,7 +28,7 @@ final class ResponseStoring {
 
     func lead(_ entry: FetchEntry) { self.entry = entry }
 
-    /// Ends the shared fetch: notifies the joined requests; later ones fetch again.
+    /// Ends the shared fetch: notifies the joined requests; later requests fetch again.
     func releaseJoined(_ result: SharedFetch, isUnshareable: Bool = false, for driver: ExchangeDriver) {
         guard let entry else { return }
         self.entry = nil
@@ -190,7 +190,8 @@ final class ResponseStoring {
         keep(stored, isPromised: true, for: driver)
     }
 
-    /// Stores a complete response. If its key was invalidated meanwhile, only the requests that have joined the fetch get the response.
+    /// Stores a complete response. If its key was invalidated after the request was sent, only the requests that have joined the fetch get
+    /// the response.
     /// - Parameter isPromised: Whether the head that was sent says that the response is stored.
     func keep(_ stored: StoredResponse, isPromised: Bool, for driver: ExchangeDriver) {
         // The check for a purge comes before `put`: later requests must not get the purged response, but the joined requests do.

@@ -113,7 +113,7 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
         worker.transport.mayIntercept(tunnelTo: origin) || worker.context.rules.rules(for: plainAuthority).inspecting != nil
     }
 
-    /// Ends the tunnel if the active rules, which may differ from those of the CONNECT, deny it.
+    /// Ends the tunnel if the active rules, which may differ from the rules at the time of the CONNECT, deny it.
     private func refusesByRules() -> Bool {
         guard let fault = owner.exchange.renewVerdict(under: worker.context) else { return false }
         refuse(fault, alert: handshake.octets.isEmpty ? nil : .accessDenied)

@@ -2,7 +2,7 @@ import EventLoop
 import TLSChannel
 import UpstreamTransport
 
-/// The transports of one loop: the active one, and those of earlier settings until their requests have ended.
+/// The transports of one loop: the active transport, and the transports of earlier settings until their requests have ended.
 final class WorkerTransports: BatchHandler {
     private(set) var current: Transport
     @exclusivity(unchecked) private var retired: [Transport] = []

@@ -37,7 +37,7 @@ package struct PolicyReport: Sendable {
 
 /// Distinct values in the order of their first occurrence, each with a count.
 package struct CountedList<Value: Hashable & Sendable>: Sendable {
-    /// The maximum number of distinct values in the list; further ones are only counted.
+    /// The maximum number of distinct values in the list; further values are only counted.
     package static var limit: Int { 500 }
 
     package private(set) var items: [(value: Value, count: UInt64)] = []

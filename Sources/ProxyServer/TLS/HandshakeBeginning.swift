@@ -29,7 +29,7 @@ struct HandshakeBeginning: Sendable {
     }
 }
 
-/// Passes a session from the thread that began it to the loop that continues it: no other thread uses it meanwhile.
+/// Passes a session from the thread that began it to the loop that continues it: no other thread uses the session.
 struct BegunHandshake: @unchecked Sendable {
     let session: TLSSession
     /// The progress of the handshake so far.

@@ -18,8 +18,7 @@ extension ClientConnection {
 }
 
 extension ExchangeDriver {
-    /// Whether the ClientHello in the tunnel must name the host. A client that connects to an origin must do so, unless a rule allows it
-    /// any protocol.
+    /// Whether the ClientHello in the tunnel must name the host. It must, unless a rule allows the client to use any protocol.
     var tunnelNeedsName: Bool {
         exchange.tunnelNeedsName || (isTransparent && !exchange.tunnelIsForAnyProtocol)
     }

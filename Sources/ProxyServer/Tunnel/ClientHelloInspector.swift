@@ -90,7 +90,7 @@ final class ClientHelloInspector: TimerHandler, JudgementDelegate {
         }
     }
 
-    /// Ends the tunnel if the active rules, which may differ from those of the CONNECT, deny it.
+    /// Ends the tunnel if the active rules, which may differ from the rules at the time of the CONNECT, deny it.
     private func refusesByRules() -> Bool {
         guard let fault = tunnel?.renewVerdict() else { return false }
         end { $0.refuse(fault, alert: .accessDenied) }

@@ -44,6 +44,6 @@ package final class EgressGate: Sendable {
     /// How many checks passed since the position was last set.
     package var passCount: Int { Int(state.load(ordering: .relaxed) >> Self.positionBits) }
 
-    /// Sets the position. Exchanges in flight continue; new ones fail with `egressClosed` if the gate is not open to their host.
+    /// Sets the position. Exchanges in flight continue; new exchanges fail with `egressClosed` if the gate is not open to their host.
     package func set(_ position: Position) { state.store(UInt64(position.rawValue), ordering: .relaxed) }
 }

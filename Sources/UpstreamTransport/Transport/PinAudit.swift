@@ -30,7 +30,7 @@ package final class PinAudit: Sendable {
         package fileprivate(set) var last: Timestamp
     }
 
-    /// Limits for hosts, and for chains of one host; further ones are only counted.
+    /// Limits for hosts, and for chains of one host; further hosts and chains are only counted.
     package static let hostLimit = 1000
     package static let chainLimit = 16
 

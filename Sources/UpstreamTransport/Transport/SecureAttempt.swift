@@ -4,7 +4,8 @@ import HTTPMessage
 import ServerTrust
 import TLSChannel
 
-/// One attempt to connect with TLS: a connection, and on it the handshake, in which the judge verifies the server. Confined to its loop.
+/// One attempt to connect with TLS: a connection, and on it the handshake, in which `HandshakeJudge` verifies the server. Confined to its
+/// loop.
 ///
 /// States and moves: `connecting` → `shakingHands` (watched, with the rest of the time limit) → `ended`.
 final class SecureAttempt: ConnectAttempt, ConnectObserver, EventHandler, TimerHandler {

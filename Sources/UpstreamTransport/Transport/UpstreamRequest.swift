@@ -10,7 +10,7 @@ package struct UpstreamRequest: Sendable {
     package var head: [UInt8]
     /// The framing of the body, as the head declares it: `none`, `length` or `chunked`.
     package var body: BodyFraming
-    /// The timeouts for this request; `nil` for those of the configuration.
+    /// The timeouts for this request; `nil` for the timeouts of the configuration.
     package var timeouts: UpstreamTimeouts?
     /// The value of Via in the CONNECT to an upstream proxy (RFC 9110 §7.6.3), if a tunnel to the origin is needed.
     package var via: String

@@ -161,7 +161,7 @@ extension ConnectPolicy {
         return way == .probe && isJudgedByName(host: host, port: port) ? .tunnel : way
     }
 
-    /// A host that is not intercepted after all, because the client does not speak HTTP/1, is verified by a probe instead.
+    /// If a host would be intercepted, but its client does not speak HTTP/1, a probe verifies the server instead.
     private func wayOfTunnel(host: String, port: UInt16) -> ConnectWay {
         let way = way(host: host, port: port)
         return way == .intercept ? .probe : way

@@ -13,7 +13,7 @@ package enum HelloDecision: Equatable, Sendable {
 package enum InterceptionDecision: Equatable, Sendable {
     /// TLS ends at Larder, with a certificate for this host.
     case intercept(host: String)
-    /// The client gets a tunnel after all, as the settings for its host say.
+    /// The client gets a tunnel, because the settings for its host require that.
     case tunnel
     /// The host should be intercepted, but the client gets a tunnel for this reason.
     case tunnelUninspected(host: String, UninspectedReason)
