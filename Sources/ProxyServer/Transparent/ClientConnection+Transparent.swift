@@ -18,7 +18,8 @@ extension ClientConnection {
 }
 
 extension ExchangeDriver {
-    /// Whether the ClientHello in the tunnel must name the host. It must, unless a rule allows the client to use any protocol.
+    /// Whether the ClientHello in the tunnel must name the host. For a client that connected to an origin's address, this is required
+    /// unless a rule allows a tunnel for any protocol.
     var tunnelNeedsName: Bool {
         exchange.tunnelNeedsName || (isTransparent && !exchange.tunnelIsForAnyProtocol)
     }
