@@ -1,5 +1,5 @@
-/// An environment variable that tells programs the proxy or the certificates to trust. `larder run`, `larder env` and docs/run.md are made
-/// from this one table.
+/// An environment variable that tells programs which proxy to use, or which certificates to trust. `larder run`, `larder env` and
+/// docs/run.md are made from this one table.
 struct ClientVariable: Sendable {
     /// The value to set.
     enum Meaning: Sendable {
@@ -84,7 +84,7 @@ struct ClientVariable: Sendable {
         ClientVariable("REQUESTS_CA_BUNDLE", .bundle, "Python's requests"),
         ClientVariable("PIP_CERT", .bundle, "pip"),
         ClientVariable("PERL_LWP_SSL_CA_FILE", .bundle, "Perl's LWP"),
-        // Without AWS_CA_BUNDLE, the AWS CLI reads REQUESTS_CA_BUNDLE. With it, rclone 1.60 fails with S3.
+        // Without AWS_CA_BUNDLE, the AWS CLI reads REQUESTS_CA_BUNDLE instead. With AWS_CA_BUNDLE, rclone 1.60 fails with S3.
         ClientVariable("AWS_CA_BUNDLE", .replacedBundle, "AWS tools, which read `REQUESTS_CA_BUNDLE` if this variable is not set"),
         ClientVariable("CLOUDSDK_CORE_CUSTOM_CA_CERTS_FILE", .bundle, "gcloud"),
         ClientVariable("GRPC_DEFAULT_SSL_ROOTS_FILE_PATH", .bundle, "gRPC"),

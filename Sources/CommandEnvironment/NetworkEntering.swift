@@ -13,8 +13,8 @@ package enum NetworkEntering {
     package static func become(_ path: String, _ words: [[CChar]], through namespaces: [Int32], mounting files: [MountedFile])
         -> Int32
     {
-        // Root makes the mounts before it enters the namespaces. Such mounts belong to the user namespace outside, so no process inside may
-        // change them. Other users may make mounts only inside.
+        // Root makes the mounts before it enters the namespaces. Such mounts belong to the outer user namespace, so no process in the
+        // inner one may change them. Other users may make mounts only in the inner user namespace.
         var hasMounts = unshare(larder_new_mounts) == 0
         guard hasMounts || errno == EPERM else { return failMounting(reason("cannot create a mount namespace")) }
         if hasMounts, let reason = CommandMounts.make(of: files) { return failMounting(reason) }

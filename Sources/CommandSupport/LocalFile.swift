@@ -11,7 +11,7 @@ package enum LocalFile {
     }
 
     /// - Parameter mayBePipe: whether to wait for another program that writes into a pipe. A server must not wait.
-    /// - Throws: also if the file is longer than the limit, or not a file.
+    /// - Throws: an error also if the file is longer than the limit, or if the path is not a file.
     package static func bytes(at path: String, atMost limit: Int, mayBePipe: Bool = false) throws(Unreadable) -> [UInt8] {
         try whole { () throws(Unreadable) in
             let (handle, facts) = try opened(path, mayBePipe: mayBePipe)

@@ -108,7 +108,7 @@ struct FetchRun: Sendable {
 
     /// Checks the existing file with this name.
     /// - Returns: the existing file if it is the requested file.
-    /// - Throws: if the existing file is a different one and must not be replaced.
+    /// - Throws: an error if the existing file is a different file that must not be replaced.
     private func standing(at path: String) throws(FetchFailure) -> FetchedFile? {
         var facts = stat()
         guard lstat(path, &facts) == 0 else { return nil }

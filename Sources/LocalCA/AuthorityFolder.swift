@@ -133,7 +133,7 @@ package struct AuthorityFolder {
 
     private static func certificate(in octets: [UInt8], _ file: String) throws(AuthorityFolderError) -> Certificate {
         guard let read = Certificate.reading(pem: octets), read.count == 1 else {
-            throw AuthorityFolderError("\(file) is not one certificate in PEM")
+            throw AuthorityFolderError("\(file) does not contain exactly one certificate in PEM")
         }
         return read[0]
     }
@@ -146,8 +146,8 @@ package struct AuthorityFolder {
         return day
     }
 
-    /// Whether a root's key is encrypted and no passphrase was given, so that it could not be checked.
-    /// - Throws: if the root has no valid key.
+    /// Whether a root's key could not be checked, because the key is encrypted and no passphrase was given.
+    /// - Throws: an error if the root has no valid key.
     package func isLocked(_ seat: OriginSlot, passphrase: [UInt8]?) throws(AuthorityFolderError) -> Bool {
         do throws(AuthorityFolderError) {
             _ = try authority(seat, passphrase: passphrase)

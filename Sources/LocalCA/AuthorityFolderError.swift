@@ -26,7 +26,7 @@ package struct AuthorityFolderError: Error, Equatable {
         isPassphraseMissing = fault == .passphraseMissing
         reason =
             switch fault {
-            case .unreadableCertificate: "\(root) is not one certificate in PEM"
+            case .unreadableCertificate: "\(root) does not contain exactly one certificate in PEM"
             case .unreadableKey: "\(key) is not a private key in PEM"
             case .passphraseMissing: "\(key) is encrypted; give --passphrase-file"
             case .passphraseWrong: "\(key): the passphrase is wrong, or the file is damaged"

@@ -36,7 +36,7 @@ enum HPKPPins {
                 throw PinFormatError("a line is not a Public-Key-Pins field")
             }
             guard let name = names.first else { throw PinFormatError("the file does not name its host: use --host") }
-            if names.count > 1 { throw PinFormatError("the file names \(names[0]) and \(names[1]): use --host") }
+            if names.count > 1 { throw PinFormatError("a field follows two host names, \(names[0]) and \(names[1]): use --host") }
             if host != nil, !hosts.isEmpty {
                 throw PinFormatError("the file has several Public-Key-Pins fields; --host works only with one")
             }

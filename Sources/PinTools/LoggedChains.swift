@@ -37,7 +37,7 @@ package struct LoggedChains {
         }
     }
 
-    /// - Throws: if there is nothing to pin, or if the server already uses the backup key.
+    /// - Throws: an error if there is nothing to pin, or if the server already uses the backup key.
     package func learned() throws(PinLearning.Refusal) -> LearnedPins {
         let pinned = keys(choice)
         if pinned.isEmpty { throw PinLearning.Refusal(reason: "the server has no \(choice.rawValue) in its chains") }

@@ -124,7 +124,7 @@ struct PinImportTests {
             (.okHTTP, "/* .add(", "a comment is not closed"), (.okHTTP, ".add(\"a", "a string is not closed"),
             (.hpkp, "# a.example\n" + field("max-age=0"), "the pins of a.example are removed (max-age=0)"),
             (.hpkp, "# a.example\n" + field(""), "a.example has no max-age, so nothing is pinned"),
-            (.hpkp, "# a.example\n# b.example\n" + field("max-age=1"), "the file names a.example and b.example: use --host"),
+            (.hpkp, "# a.example\n# b.example\n" + field("max-age=1"), "a field follows two host names, a.example and b.example: use --host"),
             (
                 .json, json("a.example", ", \"expire\": \"2027-01-01\""),
                 "unknown key `expire` of a.example; did you mean `expires`?"

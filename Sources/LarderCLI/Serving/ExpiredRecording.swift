@@ -17,7 +17,7 @@ struct ExpiredRecording: Equatable, Sendable, CustomStringConvertible {
         "\(description): every request is forwarded, and the snapshot is re-recorded (replay.on_expired: refresh)"
     }
 
-    /// Why this recording cannot be re-recorded with these settings, which replay it; `nil` if it can.
+    /// Why this recording cannot be re-recorded with these settings, which would replay it; `nil` if re-recording is possible.
     func hindrance(in settings: LarderSettings) -> String? {
         let recordings = settings.recordings
         if recordings.files.count > 1 { return "`replay.layers` lists more than one snapshot" }

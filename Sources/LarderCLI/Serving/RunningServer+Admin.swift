@@ -28,7 +28,7 @@ extension RunningServer {
                 logger.notice("no admin socket: \(error)")
                 return nil
             }
-            logger.error("no admin socket: \(error); set another path in admin.socket, or off")
+            logger.error("no admin socket: \(error); set admin.socket to another path, or to off")
             throw ExitCode.failure
         }
     }

@@ -21,7 +21,7 @@ import UpstreamTransport
 final class RunningServer: Sendable {
     let server: ProxyServer
     let store: ResponseStore
-    /// A message about the store if it is not available as planned.
+    /// A message about the store if the store is not available as the settings require.
     let storeRemark: String?
     let accessLog: AccessLog
     private let freedMemory: FreedMemory?
@@ -206,7 +206,7 @@ final class RunningServer: Sendable {
         _ = drained.wait(timeout: .now() + RunningRecordings.patience)
     }
 
-    /// Stops everything that serves, and waits for it. Call it once.
+    /// Stops everything that serves, and waits until all of it has ended. Call it once.
     func close() {
         for server in admin.withLock({ $0 }) { server.stop() }
         freedMemory?.close()

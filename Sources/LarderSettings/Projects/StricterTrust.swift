@@ -38,7 +38,7 @@ enum StricterTrust {
         settle("validate_host", \.validatesHost, "the policy accepts a certificate of another host") { $0 || !$1 }
         settle("allow_untrusted_root", \.allowsUntrustedRoot, "the policy trusts any root certificate") { !$0 || $1 }
         settle("allow_expired", \.allowsExpired, "the policy accepts expired certificates") { !$0 || $1 }
-        settle("until", \.until, "`until` belongs to a weaker policy, and a project may not weaken your policy") { _, _ in false }
+        settle("until", \.until, "`until` is only for a weakened policy, and a project may not weaken your policy") { _, _ in false }
         settle("pins", \.pins, "your settings pin this host") { _, base in base == nil }
         settle("minimum_tls", \.minimumTLSVersion, "your settings require a newer TLS version") { $0 == .tls13 || $1 == .tls12 }
         settle("minimum_key_sizes", \.minimumKeySizes, "the policy accepts shorter keys than your settings") {

@@ -77,7 +77,8 @@ struct DecisionSteps {
 
     // MARK: The request
 
-    /// The conditions in the client's request. The origin server evaluates them, or Larder does so with the stored response.
+    /// The conditions in the client's request. Either the origin server evaluates them, or Larder evaluates them with the stored
+    /// response.
     static func conditionStep(_ conditions: RequestConditions) -> Explanation.Step? {
         let names = conditions.names
         if names.isEmpty { return nil }
@@ -86,7 +87,7 @@ struct DecisionSteps {
             values: [("fields", .array(names.map(JSONText.string)))])
     }
 
-    /// - Parameter text: the key as it is displayed.
+    /// - Parameter text: the cache key as it is displayed.
     static func keyStep(_ text: String) -> Explanation.Step? {
         if text.isEmpty { return nil }
         return Explanation.Step("key", text, "RFC 9111 §2", values: [("key", .string(text))])
@@ -207,7 +208,7 @@ struct DecisionSteps {
         case .offlineMiss(let reason): return offlineStep(reason)
         case .notSatisfiable(let reason):
             let text = ReasonText(reason)
-            // If the directive is not from the request, a rule set it.
+            // If the directive is not in the request, a rule has set it.
             let isByRequest = isOnlyIfCached ?? rules.isEmpty
             let section = isByRequest ? "RFC 9111 §5.2.1.7" : ""
             let cause =
@@ -219,7 +220,7 @@ struct DecisionSteps {
         }
     }
 
-    /// After the colon, the step says that no response is stored, or why the stored one cannot be used.
+    /// The step for a request that cannot be answered offline: no response is stored, or the stored response cannot be used.
     private func offlineStep(_ reason: ForwardReason) -> Explanation.Step {
         let text = ReasonText(reason)
         return Explanation.Step(

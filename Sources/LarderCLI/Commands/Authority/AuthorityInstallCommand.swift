@@ -25,7 +25,7 @@ struct TrustStoreOptions: ParsableArguments {
     var root: String?
 
     func validate() throws {
-        if let root, !root.hasPrefix("/") { throw ValidationError("--root \(printable(root)): must begin with /") }
+        if let root, !root.hasPrefix("/") { throw ValidationError("--root \(printable(root)): the path must begin with /") }
     }
 
     /// With `--root`, NSS databases are left out: they belong to the user who runs the command.

@@ -123,7 +123,7 @@ final class CacheExport {
         count += 1
     }
 
-    /// The JSON on one line, without an enclosing array. No string in it contains a line break.
+    /// The JSON on one line, without the enclosing array. No string in the JSON contains a line break.
     private static func line(_ json: String) -> String {
         let line = json.split(separator: "\n").map { $0.drop { $0 == " " } }.joined(separator: " ")
         return line.hasPrefix("[") ? String(line.dropFirst().dropLast()).trimmingCharacters(in: .whitespaces) : line

@@ -7,7 +7,7 @@ import TextCoding
 
 extension PinLearning {
     /// Learns from the access log instead of contacting servers.
-    /// - Parameter servers: if empty, all servers in the log that have no policy yet.
+    /// - Parameter servers: the servers to learn; if empty, all servers in the log that have no policy yet.
     /// - Throws: an exit code, after reporting the problem.
     func learn(
         _ servers: [NamedServer], fromLog source: AccessLogSource

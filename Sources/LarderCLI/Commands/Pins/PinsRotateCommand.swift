@@ -68,7 +68,7 @@ extension PinsCommand {
                 if let site = found.first(where: { $0.entry?.name == host }) ?? found.first, site.terms.pins != nil {
                     return site
                 }
-                // Accepts the server's name as messages show it, even if its pins are listed under a pattern.
+                // The argument may be a server's name as messages show it, even if the server's pins are listed under a pattern.
                 if let trust = settings.tls.loaded, let site = site(ofServer: name, port, in: trust) {
                     let title = printable(site.entry?.name ?? "tls.default")
                     Terminal.talk("larder: the pins of \(printable(host)) are under \(title)\n")

@@ -100,7 +100,7 @@ struct EphemeralProxy {
     /// The expired recording that is re-recorded instead of replayed.
     var refreshed: ExpiredRecording? { server.served.withLock { $0.refreshed } }
 
-    /// A message about the store if it is not fully available.
+    /// A message about the store if the store cannot be used, or can only be read.
     var storeRemark: String? { server.storeRemark }
 
     static let asking =
