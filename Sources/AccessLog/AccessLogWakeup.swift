@@ -3,11 +3,12 @@ import EventLoop
 import Glibc
 import Synchronization
 
-/// Wakes the writer's thread, from loops and other threads. It writes rarely to an eventfd; flags tell the writer why it was woken.
+/// Wakes the writer's thread, from loops and other threads. The eventfd is written only when the writer must wake; flags tell the writer
+/// why.
 final class AccessLogWakeup: Sendable {
     enum Call {
         case none
-        /// There are lines to write; they may wait for a while.
+        /// There are lines to write, but they may wait for a while.
         case inTime
         /// A buffer is half full.
         case soon
@@ -60,7 +61,7 @@ final class AccessLogWakeup: Sendable {
         return Flags(rawValue: flags.exchange(0, ordering: .acquiring))
     }
 
-    /// Called by the writer before it takes lines: from now on, a line appended to an empty buffer signals again.
+    /// Called by the writer before it takes lines: from now on, a line that is appended to an empty buffer wakes the writer again.
     func disarm() { isArmed.store(false, ordering: .sequentiallyConsistent) }
 
     private func wake() {

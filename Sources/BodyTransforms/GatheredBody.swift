@@ -43,7 +43,8 @@ package final class GatheredBody {
         count += bytes.count
     }
 
-    /// The length of the next piece. A short body gets no more capacity than it has bytes.
+    /// The length of the next piece, which begins with `rest` received bytes. The first piece gets no more capacity than these bytes need,
+    /// because the body may be short.
     private func length(ofPieceFor rest: Int) -> Int {
         pieces.count == 1 ? rest : max(rest, min(max(count, Self.pieceLengths.lowerBound), Self.pieceLengths.upperBound))
     }

@@ -33,7 +33,7 @@ package final class TransformCache: Sendable {
 
     package enum Join {
         case ready(StoredResponse)
-        /// The content is cached, but it was made for a different head of the same response.
+        /// The transformed content is cached, but it was made for a different head of the same response.
         case made(TransformedContent)
         /// The transform has failed for exactly this response, with the same limits.
         case failed(TransformFault)

@@ -28,7 +28,7 @@ package struct AttemptAllowances: Sendable {
 
     package var count: Int { allowances.count }
 
-    /// Begins a verification if the limits permit it. If it is granted, the caller must call `end` afterwards.
+    /// Begins a verification if the limits permit it. If they do, the caller must call `end` after the verification.
     package mutating func begin(for client: IPAddress, at now: Int64) -> Beginning {
         let place = Self.place(of: client)
         var allowance = counted(allowances[place], at: now) ?? Allowance(left: limits.attempts, countedAt: now)

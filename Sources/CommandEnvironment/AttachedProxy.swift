@@ -57,7 +57,7 @@ package struct AttachedProxy {
         let root = (answer["root"] as? String).flatMap { Self.certificates($0).first }
         let anchors = (answer["anchors"] as? [String] ?? []).flatMap(Self.certificates)
         self.root = root
-        /// - Parameter write: fills the folder, or updates it.
+        /// - Parameter write: a function that fills the folder, or updates its files.
         func told(
             in folder: String, _ write: (ClientFolder) throws(WholeFile.Unwritten) -> Void
         ) throws(Failure) -> ClientEnvironment {

@@ -14,10 +14,12 @@ struct InheritedDescriptors {
         for descriptor in Self.open where !given.contains(descriptor) { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
     }
 
-    /// Closes all descriptors but the standard ones: a socket of another network namespace would lead out of this namespace.
+    /// Closes all descriptors but the standard ones: with a socket of another network namespace, the command could reach destinations
+    /// outside its own.
     static func closeAll() { for descriptor in open { close(descriptor) } }
 
-    /// Descriptors are closed up to this number if /proc is not available. The kernel assigns the lowest free number, so few are higher.
+    /// Descriptors are closed up to this number if /proc is not available. The kernel assigns the lowest free number, so few descriptors
+    /// have higher numbers.
     private static let usualLimit: Int32 = 4096
 
     /// The numbers of the open descriptors. If /proc is not available, the list also has numbers that are not open.

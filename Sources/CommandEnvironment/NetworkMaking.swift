@@ -34,7 +34,7 @@ package enum NetworkMaking {
         }
     }
 
-    /// The byte that asks for the mapping. The text of a reason never begins with it.
+    /// The byte that requests the mapping of users. A text that gives a reason never begins with this byte.
     static let request: UInt8 = 0
 
     /// Makes the network namespace in a new user namespace, even for root. Otherwise root could become a user who has processes outside,

@@ -97,7 +97,7 @@ package struct OwnNetwork {
         return network
     }
 
-    /// The variable that loads libraries into a program.
+    /// The name of the variable that makes the loader load libraries into a program.
     package static let preload = "LD_PRELOAD"
 
     /// The helper's arguments for executing this program.

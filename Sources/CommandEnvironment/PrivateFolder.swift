@@ -34,7 +34,7 @@ package struct PrivateFolder {
         try? FileManager.default.removeItem(atPath: path)  // if this fails, the folder stays among the temporary files
     }
 
-    /// - Throws: if the file cannot be written.
+    /// - Throws: an error if the file cannot be written.
     func write(_ octets: [UInt8], to file: String) throws(WholeFile.Unwritten) {
         let descriptor = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw .lastError }

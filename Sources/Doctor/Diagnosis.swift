@@ -21,7 +21,7 @@ package struct Diagnosis {
         self.environment = environment
     }
 
-    /// The command that corrects the proxy variables: the shell evaluates the output of `larder env`.
+    /// The command that corrects the proxy variables: the shell evaluates what `larder env` prints.
     static let environmentRemedy = "eval \"$(larder env)\""
 
     static func edit(_ file: String) -> String { "${EDITOR:-vi} \(ShellWord.of(file))" }

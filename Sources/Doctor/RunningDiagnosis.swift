@@ -8,7 +8,8 @@ import LarderSettings
 package struct RunningDiagnosis {
     let running: ClientEnvironment
     let origin: TrialOrigin
-    /// Whether the running Larder's settings have an upstream proxy. The test request is then not sent, because the proxy would receive it.
+    /// Whether the running Larder uses an upstream proxy. If so, the test request is not sent, because the upstream proxy would receive
+    /// it.
     let hasUpstreamProxy: Bool
     let edit: String?
 

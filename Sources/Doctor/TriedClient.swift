@@ -63,8 +63,8 @@ package struct TriedClient {
         return failed(name, "bypasses Larder", said)
     }
 
-    /// In the https test, Larder cannot reach the server or does not trust it, so it sends an error response. A program that gets this
-    /// response has accepted Larder's certificate.
+    /// In the https test, Larder cannot reach the server or does not trust it, and therefore sends an error response. A program that gets
+    /// this response has accepted Larder's certificate.
     private func https(_ said: String) -> Finding {
         let name = "\(trial.name), https"
         let isAnswered = said.split(whereSeparator: \.isNewline).contains(where: Self.isOfAnswer)

@@ -104,7 +104,7 @@ package struct SystemTrustStore: TrustStore {
     package func add(_ entries: [RootEntry]) throws(TrustStoreError) {
         var written: [RootEntry] = []
         do throws(TrustStoreError) {
-            // An existing file is kept: it has the same content, but the tool did not add it to the bundle.
+            // An existing file is kept: it has the same content, but the tool has not added it to the bundle yet.
             for entry in entries where !FileManager.default.fileExists(atPath: file(of: entry)) {
                 try write(entry)
                 written.append(entry)

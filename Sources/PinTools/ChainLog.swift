@@ -8,12 +8,12 @@ package struct ChainLog {
     /// One certificate of a chain, as logged.
     struct Link: Equatable {
         let key: SHA256Digest
-        /// The last day on which it is valid, if the log has it.
+        /// The last day on which the certificate is valid, if the log has it.
         let end: CalendarDay?
         let subject: String
     }
 
-    /// A chain, how often it was seen, and when it was first and last seen, by the log's times.
+    /// A chain, how often it was seen, and when it was first and last seen according to the log.
     package struct Sighting {
         /// The certificates of the chain, the server's first.
         let chain: [Link]

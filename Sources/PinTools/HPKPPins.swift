@@ -4,7 +4,7 @@ import TextCoding
 
 /// The fields `Public-Key-Pins` and `Public-Key-Pins-Report-Only` (RFC 7469 §2.1), each after a line `# host`.
 enum HPKPPins {
-    /// The lifetime that RFC 7469 §4.1 suggests, in seconds, for pins without an end.
+    /// The lifetime in seconds that RFC 7469 §4.1 suggests, used for pins without an end.
     static let usualLifetime: Int64 = 60 * 86_400
 
     static func written(_ hosts: [PinnedHost], at now: POSIXTime) -> String {

@@ -49,7 +49,7 @@ package enum PinFormat: String, CaseIterable, Sendable {
 
     private var saysPorts: Bool { self == .curl }
     private var saysReportOnly: Bool { self == .trustKit || self == .hpkp }
-    /// Whether pins of this format have an end, after which they are not enforced.
+    /// Whether the pins of this format can expire. Expired pins are not enforced.
     private var saysLapses: Bool { ![.okHTTP, .curl].contains(self) }
 
     /// The host without the properties that the format cannot express; a note lists these.

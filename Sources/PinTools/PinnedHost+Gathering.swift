@@ -11,7 +11,7 @@ extension PinnedHost {
         for host in hosts.flatMap(\.parts) {
             guard let scope = host.scope else { throw PinFormatError("`\(printable(host.title))` is not a host") }
             if host.live.isEmpty { throw PinFormatError("\(host.title) has no pins") }
-            // RFC 7469 §4.3: a backup that equals the live key is lost together with it.
+            // A backup must not equal the key in use: it would be lost together with that key (RFC 7469 §4.3).
             if !Set(host.live).isDisjoint(with: host.backup) {
                 throw PinFormatError("a backup of \(host.title) is also an active pin of this host")
             }

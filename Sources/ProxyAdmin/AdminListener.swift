@@ -5,7 +5,7 @@ import Glibc
 /// Accepts the clients of the admin socket, up to the limits. Confined to the admin thread.
 final class AdminListener: EventHandler, TimerHandler {
     enum Clients {
-        /// The Unix socket's clients: only its owner, and only with an expected Host field.
+        /// The clients of a Unix socket. Only the socket's owner and root are served, and only if the Host field has an expected value.
         case owner
         /// The clients of a TCP socket: all that can connect.
         case everyone

@@ -5,7 +5,8 @@ import ServerTrust
 import Snapshots
 import Synchronization
 
-/// A snapshot into which exchanges are recorded, until it is finished. It is written on its own thread; callable from any thread.
+/// A snapshot into which exchanges are recorded, until it is finished. The snapshot is written on its own thread; the methods can be
+/// called from any thread.
 ///
 /// Write errors are counted and reported at the end; clients are still served. If more than `window` bytes wait for the disk, no more
 /// bytes are read from the origins. So a slow disk slows down clients, but loses no data.
@@ -23,7 +24,7 @@ package final class RecordingFile: Sendable {
     /// What to record, and how.
     package struct Terms: Sendable {
         package var purpose = Purpose.record
-        /// The path of the finished file. A comparison writes no file: here it has the path of the first snapshot.
+        /// The path of the finished file. For a comparison, which writes no file, this is the path of the first snapshot.
         package var path: String
         package var existing = SnapshotWriter.Existing.refuse
         /// Whether to resume an unfinished recording.
@@ -133,7 +134,7 @@ package final class RecordingFile: Sendable {
 
     /// Finishes `FILE` after all earlier calls. Nothing is recorded afterwards.
     /// - Parameters:
-    ///   - key: signs it; `nil` leaves it unsigned.
+    ///   - key: signs the file; `nil` leaves the file unsigned.
     ///   - completion: called on any thread with the file's roots; `nil` if no file was written.
     package func finish(
         signing key: SigningKey? = nil, _ completion: @escaping @Sendable (Result<SnapshotRoots?, SnapshotError>) -> Void
@@ -173,7 +174,7 @@ package final class RecordingFile: Sendable {
         return ExchangeRecorder(file: self, number: number)
     }
 
-    /// Notes a tunnel to a host: exchanges in it are not recorded.
+    /// Notes that a tunnel to a host was opened. The exchanges in the tunnel are not recorded.
     package func noteTunnel(to host: String) { progress.note { $0.noteTunnel(to: host) } }
 
     /// Notes a forwarded request that is not recorded, and why.

@@ -50,7 +50,7 @@ package final class Connection {
         if access == .immutable { limitValues() }
         sqlite3_busy_timeout(handle, Self.busyMilliseconds)
         try apply(access)
-        // The hook is set last: setting automatic checkpoints removes it.
+        // The hook is set last, because setting automatic checkpoints removes it.
         sqlite3_wal_hook(handle, noteLogPages, logPages)
     }
 
@@ -119,8 +119,8 @@ package final class Connection {
     /// Frees the memory of cached pages.
     package func releaseMemory() { sqlite3_db_release_memory(handle) }
 
-    /// Prevents this connection from writing back and deleting the log if it closes last. Used if the file is about to be moved, or stays
-    /// in use elsewhere.
+    /// Prevents this connection from writing back and deleting the log when it is the last to close. Used if the file is about to be
+    /// moved, or if other connections still use it.
     package func leaveLogOnClose() {
         // This call fails only for a closed connection.
         _ = csqlite_configure(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)

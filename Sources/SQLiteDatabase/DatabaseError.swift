@@ -1,7 +1,7 @@
 internal import CSQLite
 internal import Glibc
 
-/// An error with one of Larder's files, or with one statement on it.
+/// An error that concerns one of Larder's database files, or one statement on such a file.
 public struct DatabaseError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The kind of error.
     public enum Code: Sendable, Equatable {
@@ -62,7 +62,7 @@ public struct DatabaseError: Error, Sendable, Equatable, CustomStringConvertible
 }
 
 extension DatabaseError.Code {
-    /// Maps SQLite's result codes; nothing else interprets them.
+    /// Maps SQLite's result codes. No other code interprets them.
     /// - Parameters:
     ///   - extended: the extended result code.
     ///   - systemError: `errno` of the underlying system call, if there was one.

@@ -69,7 +69,7 @@ struct Findings {
             allowed.insert(reason)
             return true
         case .revocationUnknown where depth > 0 && depth == chainCount - 1:
-            // The issuer of the chain's last certificate is not in the chain, so an unknown status of that certificate is accepted.
+            // The chain does not contain the issuer of its last certificate, so an unknown status of that certificate is accepted.
             return true
         case .revocationUnknown where listCheck == .soft && Self.isLackOfList(code):
             allowed.insert(reason)

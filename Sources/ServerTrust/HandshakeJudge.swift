@@ -100,8 +100,8 @@ package final class HandshakeJudge {
 
     // MARK: Called by the owner of the session
 
-    /// Makes this the judge of a session before its handshake, which may resume an earlier one. The session must be freed before
-    /// the judge.
+    /// Attaches this object to a session before the session's handshake, which may resume an earlier session. The session must be freed
+    /// before this object.
     /// - Returns: whether libssl accepts it.
     package func attach(to session: OpaquePointer) -> Bool {
         guard SSL_set_ex_data(session, Self.index, Unmanaged.passUnretained(self).toOpaque()) == 1 else { return false }

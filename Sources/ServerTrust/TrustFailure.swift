@@ -69,8 +69,8 @@ public struct TrustFailure: Error, Equatable, Sendable {
     public let expectedDigests: [SHA256Digest]
     /// The digests of `chain`, the server's first: digests of the keys, or of the certificates if certificates are pinned.
     public let seenDigests: [SHA256Digest]
-    /// The chain that was checked: the verified one if only host, dates, strength or pins are at fault; otherwise as far as it
-    /// was built, or as sent.
+    /// The chain that was checked. If only host, dates, strength or pins are at fault, this is the verified chain; otherwise the chain as
+    /// far as it was built, or as it was sent.
     public let chain: [Certificate]
     /// The key of the server's own certificate; `nil` if the server sent no certificate.
     public let serverKeyDigest: SHA256Digest?

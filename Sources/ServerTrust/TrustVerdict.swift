@@ -13,7 +13,8 @@ public struct TrustVerdict: Sendable {
 
     /// The verified chain: the server's certificate first, the anchor last. Other certificates that the server sent are not in it.
     public let chain: [Certificate]
-    /// The pin that the chain contains. `nil` if the policy has no pins, or if the chain contains none and that is only reported.
+    /// The pin that the chain contains. `nil` if the policy has no pins, or if the chain contains no pin and the failure is only
+    /// reported.
     public let matchedPin: Pin?
     /// The earliest `notAfter` of the chain's certificates.
     public let expires: POSIXTime

@@ -16,7 +16,7 @@ package final class FetchEntry: Sendable {
     init(_ key: FetchKey) { self.key = key }
 
     var published: SharedFetch? { state.withLock { $0.result } }
-    /// Whether the result must be kept: a request waits for it, or was notified and has not read it yet.
+    /// Whether the result must be kept: a request waits for it, or a request was notified and has not read the result yet.
     package var isAwaited: Bool { state.withLock { !$0.waiters.isEmpty || $0.toldCount > 0 } }
 
     /// Adds a waiter. Each waiter calls `leave` once: when it has read the result, or stops waiting.

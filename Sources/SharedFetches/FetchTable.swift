@@ -78,7 +78,7 @@ package final class FetchTable: Sendable {
         return shards[key.hash & 15].contents.withLock { contents in
             if contents.entries[key] != nil { return nil }
             let postponed = contents.postponed[Self.place(of: key.hash)]
-            // The postponement also ends if the clock was set back: it would otherwise last longer than intended.
+            // The postponement also ends if the clock was set back: otherwise it would last longer than intended.
             if postponed.hash == key.hash, postponed.start <= now, now < postponed.end { return nil }
             let entry = FetchEntry(key)
             contents.entries[key] = entry

@@ -14,7 +14,7 @@ struct SettingsOptions: ParsableArguments {
 
     init() {}
 
-    /// The same settings for a command whose argument is the settings file.
+    /// The options of a command whose argument is the settings file.
     init(file: String?) {
         config = file
         set = []

@@ -8,7 +8,7 @@ struct ServiceManager: Sendable {
     enum State {
         /// Larder serves; the text is for people.
         case ready(status: String)
-        /// Larder reads its settings again. `ready` follows, also if the settings are rejected.
+        /// Larder reads its settings again. `ready` is sent afterwards, even if the settings are rejected.
         case reloading
         case stopping
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The code that only the start needs: settings, command line, relocations, the initialization of libraries.
+/// The code that only the start needs, for example to parse settings and the command line, and to initialize libraries.
 enum StartUpCode {
     /// Lets the kernel evict code pages from this process. The kernel reads back only the pages that serving needs, from the file cache.
     /// The other pages (about 17 MiB) stay out of memory.

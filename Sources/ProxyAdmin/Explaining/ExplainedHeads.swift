@@ -35,7 +35,7 @@ package struct ExplainedHeads {
     let requestContent: [UInt8]?
     package let response: ResponseHead?
     let responseBody: BodyFraming
-    /// The client that sends the request; by default a client on this machine without a name.
+    /// The client that sends the request; by default a client on this machine that sends no user name.
     package var client = ClientFacts(address: .loopbackIPv4)
 
     /// - Parameters:

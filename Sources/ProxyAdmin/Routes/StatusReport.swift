@@ -9,7 +9,7 @@ struct StatusReport {
     let process: StatusSource
     let now: Timestamp
     let mode: ExchangeContext.Mode
-    /// The network status, if the mode depends on it; otherwise `nil`.
+    /// The state of the network, if the mode depends on it; otherwise `nil`.
     let network: String?
     let loops: LoopStatistics
     let store: StoreStatistics

@@ -39,7 +39,7 @@ package struct AdminSocket: Sendable {
         _ = Glibc.close(lock)
     }
 
-    /// Removes the socket at this path if its process has ended. The lock's file stays.
+    /// Removes the socket at this path if the process that listened on it has ended. The lock file stays.
     package static func removeLeftOver(_ path: String) {
         // The socket is checked without the lock first: a process that starts at this path may need the lock.
         guard let address = UnixAddress(path: path), (try? isRefused(path, address)) == true else { return }
@@ -52,7 +52,7 @@ package struct AdminSocket: Sendable {
         }
     }
 
-    /// The socket is accessible to the owner alone from the start: the mode is set before it has a name.
+    /// The socket has its final mode before it has a name, so that no other user can ever access it.
     private static func listen(_ path: String, _ address: UnixAddress) throws(AdminSocketError) -> Int32 {
         let descriptor = socket(AF_UNIX, Int32(larder_sock_stream | larder_sock_nonblock | larder_sock_cloexec), 0)
         guard descriptor >= 0 else { throw .failed(SystemError("socket", code: errno), path: path) }

@@ -95,7 +95,7 @@ package struct SecretFinder: Sendable {
     ) -> [FoundSecret] {
         let search = search(text, structure)
         if search.isWhole { return search.secrets }
-        // A secret that crosses the end of the search becomes part of the unsearched rest.
+        // If a secret extends beyond the position where the search ended, the unsearched rest begins with this secret.
         let beyond = search.secrets.first { $0.range.upperBound > search.end }
         let start = max(min(search.end, beyond?.range.lowerBound ?? search.end), floor)
         let rest = FoundSecret(range: start..<text.count, kind: .opaque, isPlaceholder: false, evidence: .password)

@@ -6,7 +6,7 @@ package struct FoundSecret: Equatable {
     package let kind: SecretKind
     /// Whether the secret is already a placeholder.
     package let isPlaceholder: Bool
-    /// The unescaped secret; `nil` if it is not escaped.
+    /// The unescaped secret; `nil` if the secret contains no escapes.
     package var value: [UInt8]?
     /// Text added on both sides of the placeholder: the quotes that a JSON number lacks.
     var quote: [UInt8] = []

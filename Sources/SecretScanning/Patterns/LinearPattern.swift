@@ -8,8 +8,8 @@ import HTTPMessage
 package struct LinearPattern: Sendable {
     /// The maximum number of steps in a pattern.
     static let stepLimit = 512
-    /// Replaces matches only in this many bytes from the beginning of a text. Recordings are looked up by the result, so the limit must not
-    /// change.
+    /// How many bytes from the beginning of a text are searched for matches to replace. Recordings are looked up by the result, so the
+    /// limit must not change.
     static let textLimit = 1 << 20
     /// The maximum number of steps for all replacements in a text. After that, the rest of the text stays unchanged.
     static let workLimit = 64 << 20
@@ -99,7 +99,7 @@ package struct LinearPattern: Sendable {
         private let beginnings: [Bool]
         private var current: [(step: Int, start: Int)] = []
         private var next: [(step: Int, start: Int)] = []
-        /// For each step: the last round in which it was active.
+        /// For each step: the last round of the search in which the step was active.
         private var reached: [Int]
         private var round = 0
         private let roundLimit: Int

@@ -119,7 +119,7 @@ struct TrafficObserver {
         segment.replacing("/", with: "%2F").replacing("?", with: "%3F").replacing("#", with: "%23")
     }
 
-    /// Masks the secrets. A secret that contains slashes is replaced by as many segments as it had.
+    /// Masks the secrets. A secret that contains slashes is replaced by the same number of segments.
     private func maskedAsWritten(_ place: String) -> String {
         let masked = mask.masked(url: place)
         func slashes(_ text: String) -> Int { text.utf8.count { $0 == UInt8(ascii: "/") } }

@@ -27,7 +27,7 @@ final class TalliedLog: Sendable {
     private let copiesQueries: Bool
 
     /// - Parameter copiesQueries: whether the copy keeps the queries of URLs, as the settings decide. The tally always has them.
-    /// - Throws: if the pipe cannot be made.
+    /// - Throws: an error if the pipe cannot be made.
     init(in folder: String, copiesQueries: Bool) throws(SystemError) {
         self.copiesQueries = copiesQueries
         path = "\(folder)/access.log"

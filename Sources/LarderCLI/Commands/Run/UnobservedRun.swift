@@ -1,5 +1,5 @@
-/// A run in which no request came through Larder. Either the command sent none, or it bypassed the proxy: Larder cannot tell which, unless
-/// the command had a network namespace from which only Larder can be reached.
+/// A run in which no request came through Larder. Either the command sent no request, or its requests bypassed the proxy: Larder cannot
+/// tell which, unless the command had a network namespace from which only Larder can be reached.
 struct UnobservedRun {
     private let hasOwnNetwork: Bool
     /// Whether the subcommand has `--netns`.
