@@ -285,7 +285,7 @@ package final class EventLoop {
         unsafeDowncast(pending, to: PendingReplyOf<Value>.self).handler(value)
     }
 
-    // MARK: Turns
+    // MARK: Steps of a turn
 
     fileprivate func collectMessages() {
         for message in mailbox.collect() { message(self) }

@@ -115,7 +115,7 @@ extension HTTP2Session {
         events.append(.data(stream, start..<start + count))
     }
 
-    // MARK: Ends
+    // MARK: End of a stream
 
     func noteClosed(_ stream: HTTP2StreamID, _ code: HTTP2ErrorCode) {
         guard let entry = streams[stream] else { return }

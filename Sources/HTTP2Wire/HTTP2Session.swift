@@ -172,7 +172,7 @@ package final class HTTP2Session {
         if spareFields.count > 1 { spareFields.removeLast(spareFields.count - 1) }
     }
 
-    // MARK: Failing
+    // MARK: Failures
 
     private func fail(exceeding limit: HTTP2Limit) {
         if hasFailed { return }

@@ -108,7 +108,7 @@ struct OutgoingFields {
             Entry(name: Extent(offset: start, count: nameCount), value: Extent(start + nameCount..<bytes.count)))
     }
 
-    // MARK: For libnghttp2
+    // MARK: Conversion for libnghttp2
 
     func withEntries(_ submit: (UnsafePointer<nghttp2_nv>?, Int) -> CInt) -> CInt {
         bytes.withUnsafeBufferPointer { buffer in

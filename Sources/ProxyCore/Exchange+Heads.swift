@@ -343,7 +343,7 @@ extension Exchange {
     }
 }
 
-// MARK: Lines
+// MARK: Field lines
 
 extension Exchange {
     private func writeStatusLine(_ status: Status, into output: inout [UInt8]) {

@@ -164,7 +164,7 @@ extension Exchange {
     }
 }
 
-// MARK: What is recorded
+// MARK: Recorded data
 
 extension Exchange {
     /// The bytes of the request's whole head, with the request line. They are the key under which replayed responses are kept in memory.

@@ -341,7 +341,7 @@ extension Exchange {
     }
 }
 
-// MARK: Another protocol
+// MARK: Switch of protocols
 
 /// A request to switch protocols (RFC 9110 §7.8) is forwarded to the origin even if a response is stored, and its response is not stored.
 extension Exchange {

@@ -330,7 +330,7 @@ package struct Exchange: ~Copyable, Sendable {
     }
 }
 
-// MARK: Ends
+// MARK: End of the exchange
 
 extension Exchange {
     mutating func fail(_ fault: Fault, at now: Timestamp, into commands: inout CommandBuffer) {
@@ -360,7 +360,7 @@ extension Exchange {
     }
 }
 
-// MARK: For the log
+// MARK: Access for the log
 
 extension Exchange {
     /// Lends the heads of the request and the response to the log. The function is mutating so that nothing is copied.

@@ -77,7 +77,7 @@ struct StoredUnderKey: RareState, Sendable {
     var isEmpty: Bool { siblings.isEmpty && partials.isEmpty && bodiesUnderWay.isEmpty }
 }
 
-/// The changes for the store to make.
+/// The changes that the store must make.
 package struct StoreChanges: RareState, Sendable {
     /// The stored responses that a 304, or a 200 to HEAD, has freshened, oldest first.
     package internal(set) var freshened: [Freshened] = []

@@ -34,7 +34,7 @@ struct RuleOverrides {
         }
     }
 
-    /// The most serious override.
+    /// The most serious of the overrides.
     var first: (rule: PolicyRule, word: StaticString)? {
         for entry in OverriddenWords.all where words.contains(entry.word) {
             if let rule = rule(overriding: entry.word) { return (rule, entry.text) }

@@ -152,7 +152,7 @@ extension BodyDelivery {
         client.output.setTail(bytes, range)
     }
 
-    // MARK: Ends
+    // MARK: End of the body
 
     /// Called when a piece was sent completely: continues with the next segment or part, or ends.
     /// - Returns: whether there is more to send.

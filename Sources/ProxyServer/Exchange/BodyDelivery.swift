@@ -135,7 +135,7 @@ final class BodyDelivery {
         isChunked = driver.exchange.delivery.isChunked
     }
 
-    // MARK: From the origin
+    // MARK: Responses from the origin
 
     /// Sends the head of a response that the origin is sending; its content follows as it arrives.
     func sendRelayed(_ mode: OriginFetch.Mode, for driver: ExchangeDriver) {

@@ -65,7 +65,7 @@ final class ExchangeDriver {
     /// Wall-clock time, read once in each batch.
     var now: Timestamp { Timestamp(milliseconds: loop.wallClockMilliseconds) }
 
-    // MARK: Life
+    // MARK: Lifecycle
 
     func attach(to client: ExchangeClient) {
         self.client = client
@@ -132,7 +132,7 @@ final class ExchangeDriver {
         handle(.clientGone(at: now))
     }
 
-    // MARK: The connection's side
+    // MARK: Calls from the client's connection
 
     var isReadingRequestBody: Bool { !upload.isComplete }
     var wantsRequestBody: Bool { upload.wantsBytes(for: self) }
@@ -256,7 +256,7 @@ final class ExchangeDriver {
         client.abort()
     }
 
-    // MARK: Ends
+    // MARK: End of the exchange
 
     private func finish() {
         log()

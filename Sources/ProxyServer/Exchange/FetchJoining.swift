@@ -73,7 +73,7 @@ final class FetchJoining {
         driver.handle(.fetchShared(response, length: .known(body.wholeLength), at: driver.now))
     }
 
-    // MARK: Ends
+    // MARK: End of the wait
 
     private func beginTimer(for driver: ExchangeDriver) {
         guard let wait = driver.exchange.longestWait else { return }

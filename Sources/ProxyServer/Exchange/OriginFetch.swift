@@ -24,7 +24,7 @@ final class OriginFetch {
         case pending
         /// The content is gathered, to be checked before anything is sent.
         case checking
-        /// The check is in progress.
+        /// The gathered content is being checked.
         case checked
     }
 
@@ -306,7 +306,7 @@ final class OriginFetch {
         reset(for: driver)
     }
 
-    // MARK: Where the content goes
+    // MARK: Destination of the content
 
     /// Called when the exchange has decided: sends the head and content to the client, and stores the content if required.
     func relay(store: Bool, for driver: ExchangeDriver) {
@@ -397,7 +397,7 @@ final class OriginFetch {
         if let pipe = driver.delivery.pipe { upstream.divertBody(into: pipe.writeEnd, atMost: KernelPipe.capacity) }
     }
 
-    // MARK: Ends
+    // MARK: End of the fetch
 
     /// Discards the response. A response without content is not cancelled, so its connection is reused.
     func discard(for driver: ExchangeDriver) {

@@ -53,7 +53,7 @@ final class ResponseStoring {
         driver.store.pendingResponses(of: driver.exchange.key).contains { $0 !== pending && $0.plan.part == nil }
     }
 
-    // MARK: Beginning
+    // MARK: Beginning to store
 
     /// Begins to store the response, in the way that the exchange has planned.
     func begin(for driver: ExchangeDriver) {
@@ -180,7 +180,7 @@ final class ResponseStoring {
         return false
     }
 
-    // MARK: Ends
+    // MARK: End of the body
 
     func storeGathered(_ trailers: Fields, for driver: ExchangeDriver) {
         guard mayKeepGathered(for: driver),

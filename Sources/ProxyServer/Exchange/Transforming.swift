@@ -187,7 +187,7 @@ final class Transforming {
         work(on: gathered.pieces, of: selected, for: driver)
     }
 
-    // MARK: The work
+    // MARK: Work on the checks thread
 
     private func work(on body: [[UInt8]], of stored: StoredResponse, for driver: ExchangeDriver) {
         guard let plan = driver.exchange.transformPlan, let source = driver.exchange.transform.source else { return }
@@ -251,7 +251,7 @@ final class Transforming {
         driver.checking.tookTooLong(for: driver)
     }
 
-    // MARK: Ends
+    // MARK: End of the transform
 
     private func end(_ end: TransformEnd, for driver: ExchangeDriver) {
         let length = readLength

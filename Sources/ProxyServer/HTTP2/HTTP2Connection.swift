@@ -322,7 +322,7 @@ final class HTTP2Connection: EventHandler, TimerHandler, BatchHandler {
         }
     }
 
-    // MARK: Ends
+    // MARK: End of the connection
 
     /// Accepts no further stream; the streams in progress end as usual.
     func drain() {

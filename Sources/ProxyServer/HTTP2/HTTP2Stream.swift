@@ -286,7 +286,7 @@ final class HTTP2Stream: ExchangeClient, HTTP2StreamHandler {
         waitsSince = (isFinished ? !hasRequestEnded : waits) ? waitsSince ?? loop.now : nil
     }
 
-    // MARK: Ends
+    // MARK: End of the stream
 
     /// Called when the client has let too much time pass.
     func deadlinePassed() {

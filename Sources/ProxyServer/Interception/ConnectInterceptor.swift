@@ -199,7 +199,7 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
         worker.transport.prepare(Origin(scheme: .https, host: host, port: origin.port), via: via)
     }
 
-    // MARK: A tunnel after all
+    // MARK: Tunnels without interception
 
     /// Opens or refuses the tunnel of a client that uses neither TLS nor HTTP/1, whose bytes Larder cannot inspect.
     private func openTunnelOfOthers() {
@@ -263,7 +263,7 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
         connection.endInterception(with: handshake.octets.isEmpty ? nil : .unrecognizedName)
     }
 
-    // MARK: Ends
+    // MARK: End of the interception
 
     private func refuse(_ refusal: TunnelRefusal) { refuse(FaultMapping.fault(refusal), alert: refusal.alert) }
 

@@ -275,7 +275,7 @@ final class LoopWorker {
         return statistics
     }
 
-    // MARK: Settings and ends
+    // MARK: New settings, and stopping
 
     /// Activates new settings for later requests. Connections to origins are opened again under them.
     func adopt(_ current: ServerShared.Current) {
@@ -311,7 +311,7 @@ final class LoopWorker {
         checkDrained()
     }
 
-    /// Closes everything at once.
+    /// Closes all listeners, connections and tunnels at once.
     func closeAll() {
         closeListeners()
         for connection in Array(http2Connections.values) { connection.close() }

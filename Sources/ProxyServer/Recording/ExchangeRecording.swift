@@ -126,7 +126,7 @@ final class ExchangeRecording {
         }
     }
 
-    // MARK: The loop's memory
+    // MARK: Cached replayed responses
 
     /// Whether the loop's memory of replayed responses can be used: the exchange has the active recordings, and the match depends only on
     /// the request's head.

@@ -55,7 +55,7 @@ final class ClientTLSHandshake {
     /// All bytes received before the session began.
     var octets: [UInt8] { reader.octets }
 
-    /// Whether to read from the client now.
+    /// Whether the owner should read from the client now.
     var takesInput: Bool {
         switch state {
         case .reading, .handshaking: true

@@ -17,7 +17,7 @@ struct TextRing: ~Copyable {
 
     deinit { octets.deallocate() }
 
-    /// The address of the next byte.
+    /// The address of the next byte to write.
     var next: UnsafeRawPointer? { octets.baseAddress.map { UnsafeRawPointer($0) + place } }
 
     /// Makes space for this many consecutive bytes.

@@ -22,7 +22,7 @@ protocol RelayEnd: AnyObject {
 final class ClientRelayEnd: RelayEnd {
     private var channel: ByteChannel
     private var output: OutputQueue
-    /// The loop's buffers.
+    /// The loop's buffers for TLS records.
     private let buffers: RecordBuffers
     /// Whether an end without close_notify is a failure (RFC 8446 §6.1), or is passed on like any other end.
     private let expectsNotifiedEnd: Bool

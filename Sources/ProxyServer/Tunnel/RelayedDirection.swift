@@ -6,7 +6,7 @@ final class RelayedDirection: TunnelDirection {
     private(set) var state: TunnelDirectionState
     private(set) var count: UInt64 = 0
     private var hasSourceEnded = false
-    /// Whether nothing is read from the source yet.
+    /// Whether reading from the source must still wait for `releaseSource`.
     private var holdsSource: Bool
 
     /// The maximum number of moves in one turn, so that one relay does not block the loop. For 32 KiB of records that contain only key

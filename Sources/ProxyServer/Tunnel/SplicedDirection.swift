@@ -19,7 +19,7 @@ final class SplicedDirection: TunnelDirection {
     private var canSplice = true
     /// Whether the source sends no more than the kernel already holds. If so, the source is read until its end is seen.
     private var isSourceEnding = false
-    /// Whether nothing is read from the source yet.
+    /// Whether reading from the source must still wait for `releaseSource`.
     private var holdsSource: Bool
 
     /// The number of bytes that are copied before later bytes are spliced.

@@ -32,7 +32,7 @@ final class Tunnel: TimerHandler, BatchHandler {
     enum Kind {
         /// The relay after a CONNECT: Larder does not know the protocol.
         case blind
-        /// The connection after a 101.
+        /// The relay after a 101 (Switching Protocols).
         case switched
     }
 
@@ -217,7 +217,7 @@ final class Tunnel: TimerHandler, BatchHandler {
     }
 }
 
-// MARK: Other settings
+// MARK: New settings
 
 extension Tunnel {
     /// Called when other settings have become active. If they deny this tunnel, it is reset, so that neither side sees an orderly end.

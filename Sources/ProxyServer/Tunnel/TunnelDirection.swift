@@ -4,7 +4,7 @@
 /// `ended` or `failed`. Events are edge-triggered, so a direction waits only when there are certainly no more bytes.
 protocol TunnelDirection: AnyObject {
     var state: TunnelDirectionState { get }
-    /// The number of bytes from the source.
+    /// The number of bytes received from the source so far.
     var count: UInt64 { get }
     /// Whether the sink has received all bytes so far.
     var isEmptied: Bool { get }

@@ -353,7 +353,7 @@ final class HTTP2OriginConnection: PooledConnection, EventHandler, TimerHandler,
         loop.modify(registration, blocked ? [.read, .peerClose, .write] : [.read, .peerClose])
     }
 
-    // MARK: Dead connections
+    // MARK: Detection of lost connections
 
     private func ping() {
         if pingedAt != nil { return }

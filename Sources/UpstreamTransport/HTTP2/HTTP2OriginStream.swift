@@ -238,7 +238,7 @@ final class HTTP2OriginStream: RequestCarrier {
         exchange.end(trailers)
     }
 
-    // MARK: Ends
+    // MARK: End of the stream
 
     func close() {
         exchange = nil

@@ -238,7 +238,7 @@ final class Connector {
 
     func ended(_ attempt: SecureAttempt) { secureAttempts[ObjectIdentifier(attempt)] = nil }
 
-    // MARK: Driving
+    // MARK: Calls to libcurl
 
     func act(_ descriptor: Int32, _ events: Int32) {
         var running: Int32 = 0
@@ -332,7 +332,7 @@ final class Connector {
         }
     }
 
-    // MARK: Requested by libcurl
+    // MARK: Callbacks of libcurl
 
     func watch(_ descriptor: Int32, _ what: Int32) {
         if what == CURL_POLL_REMOVE {

@@ -10,7 +10,7 @@ package struct OriginExchange: Equatable {
     let number: UInt64
 
     package static func == (left: OriginExchange, right: OriginExchange) -> Bool {
-        // Each transport numbers its own exchanges.
+        // Numbers are unique only within a transport, so the exchanges are compared too.
         left.number == right.number && left.exchange === right.exchange
     }
 

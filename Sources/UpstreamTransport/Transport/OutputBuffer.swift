@@ -12,7 +12,7 @@ struct OutputBuffer {
 
     mutating func append(_ span: Span<UInt8>) { bytes.append(span) }
 
-    /// Lets `body` append to the end.
+    /// Lets `body` append bytes to the end of the buffer.
     mutating func append(_ body: (inout [UInt8]) -> Void) { body(&bytes) }
 
     mutating func consume(_ count: Int) {

@@ -130,7 +130,7 @@ final class SecureAttempt: ConnectAttempt, ConnectObserver, EventHandler, TimerH
         channel.flush()
     }
 
-    // MARK: The end
+    // MARK: End of the attempt
 
     private func fail(_ error: TransportError) {
         if case .shakingHands = state { connector.note(judge.failure == nil ? .failed : .untrusted) }

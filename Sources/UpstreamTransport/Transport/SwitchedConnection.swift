@@ -33,7 +33,7 @@ package final class SwitchedConnection {
         if channel != nil { transport.switchedCount += 1 }
     }
 
-    /// A connection opened for a tunnel.
+    /// Takes a connection that was opened for a tunnel.
     package init(descriptor: Int32) {
         transport = nil
         self.descriptor = descriptor

@@ -59,7 +59,7 @@ package final class UpstreamBudgets: Sendable {
 
     var hasWaiters: Bool { waiters.load(ordering: .relaxed) > 0 }
 
-    // MARK: Members
+    // MARK: Registered transports
 
     func join(_ port: Port<BudgetMessage>) -> Int {
         books.withLock { books in

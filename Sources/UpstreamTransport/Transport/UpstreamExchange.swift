@@ -90,7 +90,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         timer = nil
     }
 
-    // MARK: Beginning
+    // MARK: Beginning of an exchange
 
     func begin(_ request: UpstreamRequest, number: UInt64, delegate: any OriginExchangeDelegate) {
         self.number = number
@@ -388,7 +388,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         fail(.timedOut(loop.now >= totalDeadline ? .total : loop.now >= headDeadline ? .firstByte : phase))
     }
 
-    // MARK: Ends
+    // MARK: End of the exchange
 
     func end(_ trailers: borrowing Fields) {
         let handle = handle

@@ -177,7 +177,7 @@ final class UpstreamTLSChannel {
     /// reused.
     private static let ownRecordLimit = 64
 
-    // MARK: The end
+    // MARK: End of the connection
 
     /// Announces the end of our data with a close_notify, and closes the descriptor. No loop may still watch the descriptor.
     func close() {

@@ -5,7 +5,7 @@ import ServerTrust
 /// Positive verdicts on servers, shared by all loops, each for a limited time. Negative verdicts are not cached, because the server may be
 /// fixed at any time. Under a policy with enforced pins no verdict is cached, so every tunnel has its own probe.
 final class TrustVerdictCache: Sendable {
-    /// The policy and the server.
+    /// The key of a verdict: the policy and the server.
     struct Key: Hashable, Sendable {
         /// The fingerprint of the policy that currently applies.
         let fingerprint: SHA256Digest
