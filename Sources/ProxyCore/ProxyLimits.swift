@@ -36,8 +36,8 @@ package struct ProxyLimits: Equatable, Sendable {
     package var waitingJudgements = 1024
     /// The maximum total size of bodies gathered for a check, in bytes; beyond it the response is 503.
     package var checkedBytes = 64 * 1024 * 1024
-    /// The size of the cache of transformed content, in bytes. Content that is not in the cache is transformed again: a limit that is too low costs time, but
-    /// no request fails.
+    /// The size of the cache of transformed content, in bytes. Content that is not in the cache is transformed again, so a limit that is
+    /// too low costs time, but no request fails.
     package var transformedBytes = 64 * 1024 * 1024
     /// The maximum size of responses to pipelined requests that are combined into one write, in bytes.
     package var pipelinedOutput = 64 * 1024
