@@ -160,7 +160,7 @@ package final class TransformCache: Sendable {
         }
     }
 
-    /// - Returns: the requests that wait for the transform of this request; empty if another request makes it by now.
+    /// - Returns: the requests that wait for the transform of this request; empty if another request now makes the transform.
     private static func end(_ lead: Lead, in contents: inout Contents) -> [Reply<Made>] {
         guard let making = contents.making[lead.key], making.number == lead.number else { return [] }
         contents.making[lead.key] = nil

@@ -88,8 +88,7 @@ package final class PasswordFile: Sendable {
     package func digest(of credentials: BasicCredentials) -> CredentialsDigest { key.digest(of: credentials.octets) }
 
     /// Whether the password is correct. Takes as long as the hash's cost requires, tens to hundreds of milliseconds. An unknown name
-    /// takes as long as a known name, because its password is compared with a decoy hash, always the same
-    /// hash for the same name.
+    /// takes as long as a known name, because its password is compared with a decoy hash, always the same hash for the same name.
     package func accepts(_ credentials: BasicCredentials) -> Bool {
         if let hash = hashes[Array(credentials.name)] { return hash.isHash(of: credentials.password) }
         let choice = key.digest(of: Array(credentials.name)).number % UInt64(decoys.count)

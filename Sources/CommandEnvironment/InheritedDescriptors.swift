@@ -15,7 +15,7 @@ struct InheritedDescriptors {
     }
 
     /// Closes all descriptors but the standard ones: with a socket of another network namespace, the command could reach destinations
-    /// outside its own.
+    /// outside its own namespace.
     static func closeAll() { for descriptor in open { close(descriptor) } }
 
     /// Descriptors are closed up to this number if /proc is not available. The kernel assigns the lowest free number, so few descriptors

@@ -7,7 +7,7 @@ import CLinux
 struct SystemCallFilter {
     let instructions: [sock_filter]
 
-    /// The program for this process. It checks the architecture of each call, so that one program serves all architectures.
+    /// The filter program for this process. It checks the architecture of each call, so that one program serves all architectures.
     init() {
         var instructions = [Self.load(Self.architectureOffset)]
         for architecture in Self.architectures {

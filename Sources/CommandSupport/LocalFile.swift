@@ -25,7 +25,7 @@ package enum LocalFile {
     private static let pause: Int32 = 10
 
     /// Reads until the file does not change during a read.
-    /// - Parameter attempt: one read, and whether the file was the same before and after it.
+    /// - Parameter attempt: reads the file once, and returns whether the file was the same before and after the read.
     package static func whole(
         _ attempt: () throws(Unreadable) -> (bytes: [UInt8], isUnchanged: Bool)
     ) throws(Unreadable) -> [UInt8] {

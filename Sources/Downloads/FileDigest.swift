@@ -39,7 +39,7 @@ package enum FileDigest {
         "\(digest.algorithm.rawValue.filter { $0 != "-" }):\(Hexadecimal.encode(digest.octets))"
     }
 
-    /// Parses the form of `text`.
+    /// Parses a digest in the form of `text`.
     /// - Throws: an error that describes a valid digest.
     package static func read(_ text: String) throws(FetchFailure) -> ContentDigest {
         if let digest = ContentDigest(text) { return digest }

@@ -43,7 +43,8 @@ final class PartFile: Sendable {
     private let state = Guarded(State())
     private let queue = DispatchQueue(label: "larder.part")
 
-    /// The interval for writing the record, for a process that resumes after a `kill -9`: at first short, then increasing.
+    /// How often the record is written, so that another process can resume after a `kill -9`: at first at short intervals, then at
+    /// increasing ones.
     private static let shortestRecordInterval: Duration = .milliseconds(20)
     private static let longestRecordInterval: Duration = .seconds(1)
 

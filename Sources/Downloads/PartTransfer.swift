@@ -73,7 +73,7 @@ struct PartTransfer: Sendable {
         }
     }
 
-    /// Adds to the failure that the server asks for a longer wait than allowed.
+    /// Adds to the failure's text that the server asks for a longer wait than allowed.
     private static func last(_ failure: FetchFailure, _ retries: RetryPolicy) -> FetchFailure {
         guard failure.isRetryable, retries.limit > 0, let asked = failure.retryAfter, asked > retries.longestRetryAfter else {
             return failure
@@ -246,7 +246,7 @@ struct PartTransfer: Sendable {
     private static let writeBackLength: UInt64 = 8 << 20
 
     /// Writes the content to its place.
-    /// - Parameter endsKnown: whether exactly the range's number of bytes must arrive.
+    /// - Parameter endsKnown: whether the content must have exactly the length of the range.
     private func take(_ response: StreamingResponse, at range: Range<UInt64>, endsKnown: Bool) async throws(Break) {
         let told = DigestField(parsing: response.fields.values(of: "Content-Digest"))?.strongest
         let hasher = told.map { DigestHasher($0.algorithm) }

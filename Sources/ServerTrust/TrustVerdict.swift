@@ -39,6 +39,6 @@ public struct TrustVerdict: Sendable {
     /// Maximum length of a chain: the server's certificate, the intermediates, and the anchor.
     package static let chainLimit = Int(ChainVerification.intermediatesLimit) + 2
 
-    /// Whether the chain ends at an anchor, and not merely where the policy allows it.
+    /// Whether the chain ends at an anchor. If not, it ends at another certificate, which the policy allows.
     package var endsAtAnchor: Bool { !allowed.contains(.untrustedRoot) && !allowed.contains(.incompleteChain) }
 }

@@ -72,7 +72,7 @@ package final class FetchTable: Sendable {
         return .waits(entry, number: number, reply)
     }
 
-    /// Leads the background fetch of this key, unless a fetch is in flight or the key is postponed.
+    /// Begins the background fetch of this key, unless a fetch is in flight or the key is postponed.
     package func lead(_ key: [UInt8], at now: Timestamp) -> FetchEntry? {
         let key = FetchKey(key)
         return shards[key.hash & 15].contents.withLock { contents in

@@ -167,8 +167,8 @@ final class RunningServer: Sendable {
         }
     }
 
-    /// Stops accepting, waits for exchanges in flight up to the limit, then exits; at the second call it exits at once. The exit waits for
-    /// the loops' threads, so it runs on its own thread: a loop that has drained only signals it.
+    /// Stops accepting, waits for exchanges in flight up to the limit, then exits; at the second call it exits at once. The exit waits
+    /// for the loops' threads, so it runs on a separate thread, which a loop that has drained only wakes.
     func drain() {
         if isDraining.exchange(true, ordering: .relaxed) { return Thread.detachNewThread { self.end() } }
         manager.send(.stopping)

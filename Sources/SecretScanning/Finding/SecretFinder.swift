@@ -63,7 +63,7 @@ package struct SecretFinder: Sendable {
         allSecrets(in: uri, restFrom: SplitURI(uri).origin.count) { $0.searchURLs() }
     }
 
-    /// The secrets in a decoded body, in the part that was searched.
+    /// The secrets in the searched part of a decoded body.
     package func secrets(inBody text: [UInt8], _ kind: MediaKind) -> [FoundSecret] { search(inBody: text, kind).secrets }
 
     /// Searches a decoded body.

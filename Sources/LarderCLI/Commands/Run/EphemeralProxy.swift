@@ -159,7 +159,8 @@ struct EphemeralProxy {
     }
 
     private static func openLog(_ path: String) throws(ExitCode) -> Int32 {
-        // Standard output is not opened by path: it may be a socket; if it is a file, writing must continue at the current position.
+        // Standard output is not opened by its path: it may be a socket, which has no path to open. If it is a file, writing must
+        // continue at the current position.
         let given = path == "-" ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3) : -1
         if given >= 0 { return given }
         // A pipe without a reader is an error; Larder does not wait for a reader.
