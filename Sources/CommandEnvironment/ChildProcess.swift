@@ -42,7 +42,7 @@ package struct ChildProcess {
             if let network { return spawned(OwnNetwork.helper, network.words(to: path, words, preload: preload)) }
             let outcome = spawned(path, words)
             guard outcome.code == ENOEXEC else { return outcome }
-            // Like a shell, runs a file as a shell script if the kernel does not know its format.
+            // Runs a file as a shell script if the kernel does not know its format, as a shell does.
             return spawned("/bin/sh", ["sh", path].map { Array($0.utf8CString) } + words.dropFirst())
         }
         process = outcome.process

@@ -7,7 +7,7 @@ struct ClientVariable: Sendable {
         case proxy
         /// The proxy's address and port alone.
         case proxyAddress
-        /// An empty value: requests to hosts in a list of exceptions would bypass the rules.
+        /// An empty value, because requests to hosts in a list of exceptions would bypass the rules.
         case nothing
         case constant(String)
         /// A file with the system's CA certificates and those that Larder adds.

@@ -41,7 +41,8 @@ enum NameAnswer {
         guard space == internet || space == ofAnything else { return head(query, .refused, questions: 1) + question }
         let name = name(in: query, endingBefore: end)
         guard [ofAddress, ofIPv6Address, ofAnything].contains(type) else {
-            // Names have no other records: no mail, no services. A name that does not exist has no records of any type (RFC 8020).
+            // In the namespace, names have only address records: none for mail, none for services. A name that does not exist has no
+            // records of any type (RFC 8020).
             return head(query, exists(name) ? .good : .nameError, questions: 1) + question
         }
         let addresses: (ipv4: [UInt8], ipv6: [UInt8]?)

@@ -39,7 +39,7 @@ package enum NetworkEntering {
         InheritedDescriptors.closeAll()
         execute(path, words)
         if errno == ENOEXEC {
-            // Like a shell, runs a file as a shell script if the kernel does not know its format.
+            // Runs a file as a shell script if the kernel does not know its format, as a shell does.
             execute("/bin/sh", ["sh", path].map { Array($0.utf8CString) } + words.dropFirst())
         }
         let code = errno

@@ -146,7 +146,7 @@ package struct OwnNetwork {
         guard recv(socket, &octet, 1, larder_msg_peek) == 1, octet == NetworkMaking.request else { return }
         _ = recv(socket, &octet, 1, 0)
         do throws(SystemError) { try UserMapping.write(for: helper) } catch {
-            // Otherwise the helper would wait for the mapping forever.
+            // If the helper is not killed, it waits for the mapping forever.
             kill(helper, SIGKILL)
             throw Refusal(reason: "\(error)\(NamespaceAdvice(error.code).clause)")
         }

@@ -55,7 +55,7 @@ struct SystemCallFilter {
             calls: [Call(number: 41, check: socket), Call(number: 16, check: ioctl), Call(number: 514, check: ioctl)]
                 + [Call(number: 249, check: requestKey), ring]),
         // i386. Its old interface makes all socket calls through one call, whose arguments are in memory, where the filter cannot read
-        // them: programs that use it get no socket.
+        // them: programs that use this call get no socket.
         Architecture(
             number: 0x4000_0003,
             calls: [Call(number: 359, check: socket), Call(number: 102, check: socketCall), Call(number: 54, check: ioctl)]

@@ -88,7 +88,7 @@ package final class FetchDisplay: Sendable {
 
     private func bars(_ picture: FetchBoard.Picture, _ now: ContinuousClock.Instant) -> [String] {
         let (width, height) = Self.size()
-        // The last column stays empty: some terminals wrap when it is written.
+        // The last column stays empty, because some terminals wrap the line when it is written.
         let rows = picture.rows.prefix(max(1, height - 2))
         let labelWidth = rows.map(\.label.count).max()
         var lines = rows.map { row in

@@ -202,8 +202,8 @@ struct KnownSecrets {
             comparisons += 1
             let common = Self.commonLength(form.octets, rest)
             guard common == form.octets.count else {
-                // A shorter form can only be a prefix of the text if it is no longer than the part that this form and the text have
-                // in common.
+                // If a shorter form is also a prefix of the text, it is no longer than the beginning that this form and the text have in
+                // common.
                 rest = UnsafeBufferPointer(rebasing: rest[..<common])
                 index = min(self.place(of: rest, in: numbers, includingEqual: true, &comparisons), index) - 1
                 continue
