@@ -118,8 +118,8 @@ package struct OwnNetwork {
         init(_ call: String, _ code: Int32) { reason = "\(call): \(String(cString: strerror(code)))" }
     }
 
-    /// Writes the files by which the C library looks up names (resolv.conf(5), hosts(5)). The names in this machine's `/etc/hosts` are looked
-    /// up too: in the namespace, their addresses lead to other hosts.
+    /// Writes the files by which the C library looks up names (resolv.conf(5), hosts(5)). The names in this machine's `/etc/hosts` are
+    /// looked up too: in the namespace, their addresses lead to other hosts.
     private static func nameFiles(in folder: PrivateFolder) throws(Refusal) -> [MountedFile] {
         var hosts = "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n"
         // Programs look up the machine's name to learn their own address.
