@@ -5,7 +5,8 @@ struct AccessLines: Sendable {
     private(set) var bytes: [UInt8] = []
     private var clock = LogClock()
 
-    /// The limit on the bytes between two visits of the writer. The line that exceeds it is still accepted, and is the last.
+    /// How many bytes of lines may be added until the writer takes them. The line that exceeds the limit is still accepted, and is the
+    /// last.
     static let byteLimit = 1024 * 1024
 
     var isEmpty: Bool { bytes.isEmpty }

@@ -54,7 +54,7 @@ package final class AccessLog: Sendable {
         includesQuery = configuration.includesQuery
     }
 
-    /// Creates a buffer for one loop or thread, which creates it once and keeps it.
+    /// Creates a buffer. Each loop or thread that logs creates one buffer, once, and keeps it.
     package func makeBuffer() -> AccessLogBuffer {
         let buffer = AccessLogBuffer(wakeup: wakeup, format: format, isOff: thread == nil, includesQuery: includesQuery)
         if thread != nil { buffers.add(buffer) }
@@ -70,7 +70,7 @@ package final class AccessLog: Sendable {
     /// How long `close` waits for a pipe that is not read.
     static let closingMilliseconds = 2000
 
-    /// Writes all appended lines, stops the writer, and waits for it. Call it once, after the loops have ended.
+    /// Writes all appended lines, stops the writer, and waits until it has ended. Call it once, after the loops have ended.
     /// - Returns: `false` if the file can no longer be written and the last lines are lost.
     @discardableResult
     package func close() -> Bool {

@@ -47,7 +47,8 @@ package final class AccessLogBuffer: Sendable {
 
     private static let referrerName = Array("referer".utf8)
 
-    /// Writes a line from texts that need not be those of heads. The query of the URL is omitted if the settings say so.
+    /// Writes a line from texts that need not be parts of a request's or response's head. The query of the URL is omitted if the settings
+    /// say so.
     @inline(__always)
     func append(
         _ record: AccessRecord, method: Span<UInt8>, url: Span<UInt8>, referrer: Span<UInt8> = Span(),
@@ -83,7 +84,7 @@ package final class AccessLogBuffer: Sendable {
 }
 
 extension Span<UInt8> {
-    /// Whether the URI has a user and password before its host: such a referrer is not written (T43).
+    /// Whether the URI has a user name and password before its host. Such a referrer is not written to the log (threat T43).
     fileprivate var holdsUserinfo: Bool {
         var slashes = 0
         for index in 0..<count {

@@ -2,7 +2,7 @@ import HTTPMessage
 import ProxyCore
 
 /// Writes a record as a line. Whatever bytes a peer sends, a record is exactly one line and contains nothing that a terminal or JSON
-/// parser could misinterpret (T43).
+/// parser could misinterpret (threat T43).
 extension AccessLog.Format {
     /// Escaping turns one byte of a text into at most six bytes. The rest of a line fits into `fixedLength`.
     private static let textGrowth = 6

@@ -3,11 +3,12 @@ import EventLoop
 import Glibc
 import Synchronization
 
-/// Wakes the writer's thread from loops and other threads: a rarely written eventfd, and flags with the requests.
+/// Wakes the writer's thread, from loops and other threads. The eventfd is written only when the writer must wake; flags tell the writer
+/// why.
 final class AccessLogWakeup: Sendable {
     enum Call {
         case none
-        /// There are lines to write; they may wait for a while.
+        /// There are lines to write, but they may wait for a while.
         case inTime
         /// A buffer is half full.
         case soon
@@ -52,7 +53,7 @@ final class AccessLogWakeup: Sendable {
         wake()
     }
 
-    /// Takes the requests; called by the writer after it was woken.
+    /// Returns and clears the flags; called by the writer after it was woken.
     func takeFlags() -> Flags {
         var count: UInt64 = 0
         // The read fails if the counter is 0, because the wake-up was already consumed. Nothing is lost then.
@@ -60,7 +61,7 @@ final class AccessLogWakeup: Sendable {
         return Flags(rawValue: flags.exchange(0, ordering: .acquiring))
     }
 
-    /// Called by the writer before it takes lines: from now on, a line appended to an empty buffer signals again.
+    /// Called by the writer before it takes lines: from now on, a line that is appended to an empty buffer wakes the writer again.
     func disarm() { isArmed.store(false, ordering: .sequentiallyConsistent) }
 
     private func wake() {

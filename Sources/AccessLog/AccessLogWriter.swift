@@ -23,7 +23,7 @@ final class AccessLogWriter: EventHandler, TimerHandler {
     ) {
         let writer = AccessLogWriter(loop, wakeup, buffers, file, warn)
         do throws(SystemError) {
-            // The loop keeps the writer alive while it is registered, which is until the loop ends.
+            // The loop keeps the writer alive until the loop ends, because the writer is registered with the loop until then.
             _ = try loop.register(wakeup.descriptor, .read, handler: writer)
             writer.timer = loop.makeTimer(writer)
         } catch {

@@ -2,12 +2,12 @@ import HTTPMessage
 import ProxyCore
 import UpstreamTransport
 
-/// The facts about one request for the access log. Trivial; its texts (URL, method, …) are passed separately as spans, see
+/// The facts about one request for the access log. It holds no references; its texts (URL, method, …) are passed separately as spans, see
 /// `AccessTexts`.
 package struct AccessRecord: Sendable {
     package var id: UInt64 = 0
     package var receivedAt = Timestamp(milliseconds: 0)
-    /// The time from the end of the request's head to the end of the exchange, which precedes the write of a short response.
+    /// The time from the end of the request's head to the end of the exchange. A short response is written only after that end.
     package var durationMicroseconds: UInt64 = 0
     package var client = IPAddress(ipv4: 0)
     package var clientPort: UInt16 = 0
@@ -26,20 +26,20 @@ package struct AccessRecord: Sendable {
     package var isFromMemory = false
     /// Whether the settings make the cache disconnected.
     package var isOffline = false
-    /// Why a stored response could or could not be used, a word of `Cache-Status`. Empty if there was no lookup.
+    /// Why a stored response could or could not be used, as a word of `Cache-Status`. Empty if there was no lookup.
     package var reuse: StaticString = ""
-    /// `stored`, or why the response was not stored. Empty if the exchange ended before this was decided.
+    /// The word `stored`, or why the response was not stored. Empty if the exchange ended before this was decided.
     package var storage: StaticString = ""
     /// The result of a transform rule, and why the content was not transformed. Empty if no rule applies.
     package var transform: StaticString = ""
     package var transformReason: StaticString = ""
-    /// The error, a word of `Fault`. Empty if there was none.
+    /// The error, as a word of `Fault`. Empty if there was none.
     package var error: StaticString = ""
-    /// A more specific reason of the error. Empty if there is none.
+    /// A more specific reason for the error. Empty if there is none.
     package var errorDetail: StaticString = ""
     /// Why the request would have been denied, in report mode; `allowed` for other requests.
     package var wouldDeny = DenialWord.allowed
-    /// The verdict of the shadow policy, if it differs from the active policy's.
+    /// The verdict of the shadow policy, if it differs from the verdict of the active policy.
     package var shadow: DenialWord?
     /// The result of CONNECT. Empty for other methods.
     package var connect: StaticString = ""

@@ -1,8 +1,8 @@
 import HTTPMessage
 import ServerTrust
 
-/// The certificate chain of a server that was verified for a request, as a member of its line. `larder pins learn --from-log` proposes
-/// pins from it.
+/// The certificate chain of a server that was verified for a request, as a member of the request's log line. `larder pins learn
+/// --from-log` proposes pins from it.
 ///
 ///     ,"tls":{"host":"api.example:443","chain":[{"key":"sha256/…","until":"2027-01-31T12:00:00Z","subject":"CN=api.example"},…]}
 ///

@@ -60,7 +60,7 @@ extension OutputSpan<UInt8> {
         append(ASCII.quote)
     }
 
-    // MARK: Columns
+    // MARK: Text in columns
 
     /// Appends a column: blanks, quotes, controls and non-ASCII bytes become `%XX`; an empty text becomes `-`.
     @_lifetime(self: copy self)
@@ -87,7 +87,7 @@ extension OutputSpan<UInt8> {
         if text.isEmpty { append(UInt8(ascii: "-")) } else { append(quotedText: text) }
     }
 
-    // MARK: Bytes
+    // MARK: Copying bytes
 
     /// Copies the text up to the next byte that must be escaped; nearly every text is copied whole.
     @_lifetime(self: copy self)

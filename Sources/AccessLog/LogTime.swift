@@ -26,7 +26,7 @@ struct LogTime {
         year = days / 146_097 * 400 + yearOfEra + (month <= 2 ? 1 : 0)
     }
 
-    /// `2026-11-21T09:08:07.`: the part that stays the same within a second.
+    /// The part of the time that stays the same within a second, such as `2026-11-21T09:08:07.`.
     func writeRFC3339Second(into output: inout OutputSpan<UInt8>) {
         output.append(decimal: year, digitCount: 4)
         output.append(UInt8(ascii: "-"))

@@ -1,7 +1,7 @@
 import HTTPMessage
 import ServerTrust
 
-/// How recordings were involved in a request, as members of its line.
+/// How recordings were involved in a request, as members of the request's log line.
 ///
 ///     ,"recording":"build.larder","body_digest":"sha256:…"
 ///     ,"recording":"new"
@@ -18,7 +18,7 @@ package enum RecordingMember {
 
     /// - Parameters:
     ///   - layer: the recording that provided the response, or `new` if the exchange was recorded; empty for neither.
-    ///   - digest: of the whole content in the recording; `nil` if there is none.
+    ///   - digest: the digest of the whole content in the recording; `nil` if there is none.
     ///   - nearest: the most similar recording if none matched; empty if unknown.
     package static func members(layer: [UInt8] = [], digest: SHA256Digest? = nil, nearest: [UInt8] = []) -> [UInt8] {
         let digest = digest.map { Array(("sha256:" + Hexadecimal.encode($0.octets)).utf8) } ?? []

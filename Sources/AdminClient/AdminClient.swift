@@ -48,7 +48,7 @@ package final class AdminClient {
 
     deinit { Glibc.close(descriptor) }
 
-    /// The id of the listening process, or `nil` if it is not visible from here.
+    /// The process ID of the listening process; `nil` if that process is not visible from this process's PID namespace.
     package var serverProcess: Int32? {
         let process = larder_peer_process(descriptor)
         return process > 0 ? process : nil
@@ -79,7 +79,7 @@ package final class AdminClient {
         return (status, String(decoding: received, as: UTF8.self))
     }
 
-    // MARK: Parts
+    // MARK: Steps of a request
 
     /// - Parameter seconds: 0 means no limit.
     private func limit(_ option: Int32, seconds: Int) {

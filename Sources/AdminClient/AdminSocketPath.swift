@@ -105,7 +105,7 @@ package enum AdminSocketPath {
 
     /// The names of the sockets in the order of their ports. The last is the name without a port that earlier versions used.
     private static func names(in folder: String) -> [String] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []  // there is no directory yet
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []  // the folder may not exist yet
         let listeners = names.compactMap(listener)
         return listeners.sorted { ($0.port, $0.address.description) < ($1.port, $1.address.description) }.map(name)
             + (names.contains(formerName) ? [formerName] : [])

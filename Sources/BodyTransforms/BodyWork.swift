@@ -2,7 +2,7 @@ import HTTPMessage
 import HTTPSerialization
 import ProxyCore
 
-/// Checks and transforms an origin's gathered body, off the loop.
+/// Checks and transforms the body of an origin's response after it was gathered, away from the loop.
 package struct BodyWork: Sendable {
     package struct Outcome: Sendable {
         /// The result of the check; `passed` if no check was required.

@@ -3,7 +3,7 @@ import EventLoop
 import Glibc
 import Synchronization
 
-/// The thread that checks and transforms bodies and verifies recorded chains, away from all loops, with its queue.
+/// A thread with its queue that checks and transforms bodies, and verifies recorded chains, so that no loop has to do so.
 ///
 /// It has a slightly lower priority than the loops: if there are no more processors than loops, other requests go first.
 package final class CheckPool: Sendable {
@@ -25,7 +25,7 @@ package final class CheckPool: Sendable {
     private static let niceness: Int32 = 10
 
     /// - Parameter limit: the maximum number of work items of this kind, including the item in progress.
-    /// - Returns: `false` if the limit is reached; then there is no reply.
+    /// - Returns: `false` if the limit is reached. The work is then not done, and there is no reply.
     package func run<Outcome: Sendable>(
         _ kind: Kind, limit: Int, reply: Reply<Outcome>, _ check: @escaping @Sendable () -> Outcome
     ) -> Bool {

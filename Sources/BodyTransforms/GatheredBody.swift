@@ -1,8 +1,8 @@
 /// A body that is gathered to be checked or transformed. Confined to its loop.
 ///
-/// It consists of pieces that are never moved: copying megabytes each time an array doubles would delay others on the loop. A body of known
-/// length is one piece from the beginning; its unused part takes no memory. Callers that need the body in one piece join the pieces off the
-/// loop. Large pieces are also freed off the loop, even if the loop releases the last reference.
+/// It consists of pieces that are never moved: copying megabytes each time an array doubles would delay other requests on the loop. A
+/// body of known length is one piece from the beginning; its unused part takes no memory. Callers that need the body in one piece join
+/// the pieces off the loop. Large pieces are also freed off the loop, even if the loop releases the last reference.
 package final class GatheredBody {
     private let checks: CheckPool
     /// The pieces in order. A piece is empty only if it is reserved for a body of known length.
@@ -43,7 +43,8 @@ package final class GatheredBody {
         count += bytes.count
     }
 
-    /// The length of the next piece. A short body gets no more capacity than it has bytes.
+    /// The length of the next piece, which begins with `rest` received bytes. The first piece gets no more capacity than these bytes need,
+    /// because the body may be short.
     private func length(ofPieceFor rest: Int) -> Int {
         pieces.count == 1 ? rest : max(rest, min(max(count, Self.pieceLengths.lowerBound), Self.pieceLengths.upperBound))
     }

@@ -4,7 +4,7 @@ import HTTPMessage
 import ProxyCore
 import ProxyPolicy
 
-/// Transforms of stored responses, kept in memory for later requests (C9). Shared by all loops, and only used by requests that require a
+/// Transforms of stored responses, kept in memory for later requests. Shared by all loops, and only used by requests that require a
 /// transform.
 ///
 /// It holds the most recently used transforms, up to a number of bytes. A failed transform is an entry without a body. Each transform is
@@ -33,7 +33,7 @@ package final class TransformCache: Sendable {
 
     package enum Join {
         case ready(StoredResponse)
-        /// The content is cached, but it was made for a different head of the same response.
+        /// The transformed content is cached, but it was made for a different head of the same response.
         case made(TransformedContent)
         /// The transform has failed for exactly this response, with the same limits.
         case failed(TransformFault)
@@ -92,7 +92,7 @@ package final class TransformCache: Sendable {
         var use: UInt64 = 0
     }
 
-    /// The size of an entry without its body: a head, original and changed.
+    /// The size of an entry without its body: the original head and the changed head.
     private static let entryCost = 2048
 
     private let contents = Guarded(Contents())
@@ -134,7 +134,7 @@ package final class TransformCache: Sendable {
         return .waits(reply)
     }
 
-    /// Ends a transform: gives the result to waiting requests, and keeps it if there is space.
+    /// Ends a transform: gives the result to the waiting requests, and keeps the result if there is space.
     package func settle(_ lead: Lead, _ made: Made, of stored: StoredResponse, within bounds: Bounds, limit: Int) {
         let (waiters, dropped) = contents.withLock { contents -> ([Reply<Made>], [Entry]) in
             let waiters = Self.end(lead, in: &contents)
@@ -160,7 +160,7 @@ package final class TransformCache: Sendable {
         }
     }
 
-    /// - Returns: the requests that wait for the transform of this request; empty if another request makes it by now.
+    /// - Returns: the requests that wait for the transform of this request; empty if another request now makes the transform.
     private static func end(_ lead: Lead, in contents: inout Contents) -> [Reply<Made>] {
         guard let making = contents.making[lead.key], making.number == lead.number else { return [] }
         contents.making[lead.key] = nil

@@ -3,7 +3,7 @@ import HTTPSerialization
 import ProxyCore
 import ProxyPolicy
 
-/// A rule's transform of one body, in the transform module's types: prepared on the loop, carried out off it.
+/// A rule's transform of one body, in the types of the transform module. It is prepared on the loop, and carried out on another thread.
 package struct TransformWork: Sendable {
     private let transform: ContentTransform
     package let patience: WorkPatience

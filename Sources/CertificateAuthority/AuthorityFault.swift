@@ -21,7 +21,7 @@ public enum AuthorityFault: Error, Equatable, Sendable {
 
 /// Why no certificate is issued for a host.
 public enum LeafRefusal: Error, Equatable, Sendable {
-    /// The root's name constraint does not permit it; clients would reject the leaf.
+    /// The root's name constraint does not permit the host, so clients would reject the leaf.
     case outsideConstraint
     case rootNotYetValid
     case rootExpired

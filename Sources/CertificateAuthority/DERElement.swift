@@ -1,4 +1,4 @@
-/// The few elements of DER (X.690 §8.1) that are encoded here, where OpenSSL's configuration syntax would need quoting.
+/// The few elements of DER (X.690 §8.1) that Larder encodes itself, because OpenSSL's configuration syntax would need quoting.
 enum DERElement {
     static let sequence: UInt8 = 0x30
 

@@ -34,6 +34,6 @@ public struct Leaf: Sendable {
 extension Leaf: CustomStringConvertible, CustomReflectable {
     public var description: String { "the leaf certificate of \(name)" }
 
-    /// The mirror contains nothing of the key.
+    /// The mirror, which debuggers show, contains nothing of the key.
     public var customMirror: Mirror { Mirror(self, children: ["name": name.description]) }
 }

@@ -2,8 +2,8 @@ public import ServerTrust
 
 /// Caches the TLS contexts with which a server sends leaf certificates, by host, up to a limit.
 ///
-/// A value: its owner is one loop, or protects it with a lock. Look-up and insertion are separate, since a missing context is made on
-/// another thread. A clock hand selects the entry to evict, which was not used since the hand last passed it.
+/// A value type: its owner uses it on one loop only, or protects it with a lock. Look-up and insertion are separate, since a missing
+/// context is made on another thread. A clock hand selects the entry to evict, which was not used since the hand last passed it.
 public struct LeafCache<Context: Sendable>: Sendable {
     /// The default limit on entries; an OpenSSL context uses about 10 KiB.
     public static var usualLimit: Int { 1024 }

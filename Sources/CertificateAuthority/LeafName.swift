@@ -2,8 +2,8 @@ internal import COpenSSL
 internal import HTTPMessage
 internal import ServerTrust
 
-/// The subject of a leaf: a host name in A-labels (RFC 5890 §2.3.2.1), or an address. A value has only a name by which `ServerTrust` can
-/// verify a server: no NUL, no empty label, no label longer than 63 bytes, no name longer than 253.
+/// The subject of a leaf: a host name in A-labels (RFC 5890 §2.3.2.1), or an address. Every accepted name is one by which `ServerTrust`
+/// can verify a server: it has no NUL, no empty label, no label longer than 63 bytes, and at most 253 bytes.
 public struct LeafName: Hashable, Sendable {
     /// Why a text is not a valid name for a leaf.
     public enum Fault: Error, Equatable, Sendable {
@@ -11,7 +11,7 @@ public struct LeafName: Hashable, Sendable {
         case notASCII
         /// A star that is not permitted, or that is not the first of at least three labels.
         case wildcard
-        /// Neither a name in A-labels nor an address, or too long.
+        /// The text is neither a name in A-labels nor an address, or it is too long.
         case malformed
     }
 

@@ -115,6 +115,6 @@ public struct LocalAuthority: Sendable {
 extension LocalAuthority: CustomStringConvertible, CustomReflectable {
     public var description: String { "the CA with the root certificate \(root.digest)" }
 
-    /// The mirror contains nothing of the key, not even its address.
+    /// The mirror, which debuggers show, contains nothing of the key, not even its address.
     public var customMirror: Mirror { Mirror(self, children: ["root": root.digest.description]) }
 }

@@ -64,7 +64,7 @@ public struct NameConstraint: Equatable, Sendable {
         }
     }
 
-    // MARK: In certificates
+    // MARK: Encoding in certificates
 
     var certificateExtension: CertificateExtension {
         .octets(NID_name_constraints, DERElement.encoded(DERElement.sequence, subtrees), isCritical: true)

@@ -42,7 +42,7 @@ public struct RootTerms: Sendable {
     }
 }
 
-/// An attribute of a distinguished name, with OpenSSL's name for it.
+/// An attribute of a distinguished name. The raw value is the name that OpenSSL uses for the attribute.
 enum NameAttribute: String {
     case organization = "O"
     case organizationalUnit = "OU"

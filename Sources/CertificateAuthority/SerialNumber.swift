@@ -2,8 +2,8 @@ internal import COpenSSL
 internal import HTTPMessage
 internal import ServerTrust
 
-/// A certificate's serial number: positive, 16 bytes with 126 random bits (RFC 5280 §4.1.2.2 permits 20 bytes; the CA/Browser Forum
-/// requires 64 bits).
+/// A certificate's serial number: a positive number of 16 bytes with 126 random bits (RFC 5280 §4.1.2.2 permits 20 bytes; the CA/Browser
+/// Forum requires 64 bits).
 struct SerialNumber {
     static let octetCount = 16
 
@@ -13,7 +13,7 @@ struct SerialNumber {
     static func drawn() -> SerialNumber? {
         var octets = [UInt8](repeating: 0, count: octetCount)
         guard ErrorQueue.unchanged(by: { RAND_bytes(&octets, Int32(octetCount)) }) == 1 else { return nil }
-        // This makes the number positive, and its length always the same.
+        // With these two bits the number is positive and always has the same length.
         octets[0] = octets[0] & 0x3F | 0x40
         return SerialNumber(octets: octets)
     }

@@ -1,9 +1,9 @@
 package import HTTPMessage
 
-/// The number of further password attempts of each client address, and of its verifications in progress. A failed attempt is counted when
-/// it ends, so that many clients with valid passwords can start from one address at once. Simultaneous guesses can make the number
-/// negative. IPv6 addresses with the same first 64 bits share a number, since a client usually has all addresses with that prefix. Times
-/// are milliseconds of a monotonic clock.
+/// For each client address: how many password attempts it has left, and how many of its verifications are in progress. A failed attempt
+/// is counted when it ends, so that many clients with valid passwords can start from one address at once. Simultaneous guesses can make
+/// the number negative. IPv6 addresses with the same first 64 bits share a number, since a client usually has all addresses with that
+/// prefix. Times are milliseconds of a monotonic clock.
 package struct AttemptAllowances: Sendable {
     package enum Beginning: Equatable, Sendable {
         case granted
@@ -28,7 +28,7 @@ package struct AttemptAllowances: Sendable {
 
     package var count: Int { allowances.count }
 
-    /// Begins a verification if the limits permit it. If it is granted, the caller must call `end` afterwards.
+    /// Begins a verification if the limits permit it. If they do, the caller must call `end` after the verification.
     package mutating func begin(for client: IPAddress, at now: Int64) -> Beginning {
         let place = Self.place(of: client)
         var allowance = counted(allowances[place], at: now) ?? Allowance(left: limits.attempts, countedAt: now)
@@ -43,7 +43,7 @@ package struct AttemptAllowances: Sendable {
     package mutating func end(for client: IPAddress, isGood: Bool, at now: Int64) {
         let place = Self.place(of: client)
         var allowance = counted(allowances[place], at: now) ?? Allowance(left: limits.attempts, countedAt: now, underWayCount: 1)
-        // This verification is not in the count if the allowance was removed and created again meanwhile.
+        // If the allowance was removed and created again meanwhile, the new count does not include this verification.
         allowance.underWayCount = max(0, allowance.underWayCount - 1)
         if !isGood { allowance.left -= 1 }
         allowances[place] = isFull(allowance) ? nil : allowance

@@ -14,7 +14,7 @@ package struct CredentialsLimits: Equatable, Sendable {
     package var attempts = 20
     /// The time after which one more failed verification is allowed, in milliseconds.
     package var attemptMilliseconds: Int64 = 3_000
-    /// For how many client addresses failed verifications are counted.
+    /// The number of client addresses for which failed verifications are counted.
     package var addresses = 4096
 
     package init() {}

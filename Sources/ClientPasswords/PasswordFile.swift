@@ -29,7 +29,7 @@ package final class PasswordFile: Sendable {
     package init(parsing octets: [UInt8]) throws(Faults) {
         if octets.starts(with: Self.byteOrderMark) {
             throw Faults(all: [
-                Fault(line: 1, reason: "begins with a byte order mark, which would become part of the first user name")
+                Fault(line: 1, reason: "the file begins with a byte order mark, which would become part of the first user name")
             ])
         }
         contents = Self.contentsKey.digest(of: octets)
@@ -43,7 +43,7 @@ package final class PasswordFile: Sendable {
             do throws(Fault) {
                 let (name, hash) = try Self.entry(line, number: index + 1)
                 if let first = lines.updateValue(index + 1, forKey: name) {
-                    throw Fault(line: index + 1, reason: "line \(first) already has this name")
+                    throw Fault(line: index + 1, reason: "line \(first) already defines this user name")
                 }
                 hashes[name] = hash
                 decoys.append(hash)
@@ -51,7 +51,7 @@ package final class PasswordFile: Sendable {
                 faults.append(error)
             }
         }
-        if decoys.isEmpty, faults.isEmpty { faults.append(Fault(line: 1, reason: "contains no name")) }
+        if decoys.isEmpty, faults.isEmpty { faults.append(Fault(line: 1, reason: "the file contains no user name")) }
         guard faults.isEmpty else { throw Faults(all: faults) }
         self.hashes = hashes
         self.decoys = decoys
@@ -63,7 +63,7 @@ package final class PasswordFile: Sendable {
         }
         let name = line[..<colon]
         guard !name.isEmpty, name.count <= nameLimit, name.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
-            throw Fault(line: number, reason: "a name must have 1 to \(nameLimit) bytes and no control characters")
+            throw Fault(line: number, reason: "a user name must have 1 to \(nameLimit) bytes and no control characters")
         }
         do throws(PasswordHash.Fault) {
             return (Array(name), try PasswordHash(line[(colon + 1)...]))
@@ -87,8 +87,8 @@ package final class PasswordFile: Sendable {
     /// The digest uses a key that belongs to this value alone: after the file is reloaded, earlier digests are useless.
     package func digest(of credentials: BasicCredentials) -> CredentialsDigest { key.digest(of: credentials.octets) }
 
-    /// Whether the password is correct. Takes as long as the hash's cost requires, tens to hundreds of milliseconds. An unknown name takes
-    /// as long as a known one: it always uses the same decoy hash.
+    /// Whether the password is correct. Takes as long as the hash's cost requires, tens to hundreds of milliseconds. An unknown name
+    /// takes as long as a known name, because its password is compared with a decoy hash, always the same hash for the same name.
     package func accepts(_ credentials: BasicCredentials) -> Bool {
         if let hash = hashes[Array(credentials.name)] { return hash.isHash(of: credentials.password) }
         let choice = key.digest(of: Array(credentials.name)).number % UInt64(decoys.count)

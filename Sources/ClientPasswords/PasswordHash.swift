@@ -11,7 +11,7 @@ struct PasswordHash: Sendable {
 
     /// The highest cost takes about a second.
     static let costs = 4...14
-    /// The number of bytes of a password that bcrypt uses; it would silently ignore the rest.
+    /// How many bytes of a password bcrypt uses. It would silently ignore further bytes.
     static let passwordLimit = 72
     private static let length = 60
     private static let prefixes = ["$2y$", "$2b$", "$2a$"].map { Array($0.utf8) }

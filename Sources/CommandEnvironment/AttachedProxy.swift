@@ -39,7 +39,7 @@ package struct AttachedProxy {
     package var intercepts: Bool { root != nil }
     /// The root certificate of the running Larder's CA.
     package let root: Certificate?
-    /// Whether every client must send a password, according to the settings. Programs have no password.
+    /// Whether every client must send a password, according to the settings. Programs that use this environment send none.
     package let asksEverybody: Bool
 
     /// Requests the addresses and the root certificate of the running Larder, and writes the files that programs need.
@@ -57,7 +57,7 @@ package struct AttachedProxy {
         let root = (answer["root"] as? String).flatMap { Self.certificates($0).first }
         let anchors = (answer["anchors"] as? [String] ?? []).flatMap(Self.certificates)
         self.root = root
-        /// - Parameter write: fills the folder, or updates it.
+        /// - Parameter write: a function that fills the folder, or updates its files.
         func told(
             in folder: String, _ write: (ClientFolder) throws(WholeFile.Unwritten) -> Void
         ) throws(Failure) -> ClientEnvironment {

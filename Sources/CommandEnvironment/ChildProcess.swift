@@ -1,13 +1,13 @@
 import Foundation
 
-/// The program that runs behind Larder, in this process's group, so that it can use the terminal.
+/// The program that `larder run` starts, in this process's process group, so that it can use the terminal.
 package struct ChildProcess {
     /// Why the program could not be started.
     package enum Failure: Error, Equatable {
         case missing
         /// The associated value is the reason.
         case notExecutable(String)
-        /// A lack of memory or processes, not the program's fault.
+        /// Too little memory or too many processes: not the program's fault.
         case system(String)
     }
 
@@ -31,7 +31,7 @@ package struct ChildProcess {
         }
         let words = given.text.last(command)
         var changed = variables
-        // A library to preload into the command must not be loaded into the helper.
+        // If the command is started through a helper, a library to preload into the command must not be loaded into the helper.
         let preload = network.flatMap { _ in changed.removeValue(forKey: OwnNetwork.preload) }
         func spawned(_ path: String, _ words: [[CChar]]) -> (process: pid_t, code: Int32) {
             given.limits.lent {
@@ -42,7 +42,7 @@ package struct ChildProcess {
             if let network { return spawned(OwnNetwork.helper, network.words(to: path, words, preload: preload)) }
             let outcome = spawned(path, words)
             guard outcome.code == ENOEXEC else { return outcome }
-            // Like a shell, runs a file as a shell script if the kernel does not know its format.
+            // Runs a file as a shell script if the kernel does not know its format, as a shell does.
             return spawned("/bin/sh", ["sh", path].map { Array($0.utf8CString) } + words.dropFirst())
         }
         process = outcome.process
@@ -69,7 +69,7 @@ package struct ChildProcess {
     }
 
     /// - Parameter kept: descriptors of this process that the program inherits.
-    /// - Returns: the process, or an `errno`.
+    /// - Returns: the process ID, or an `errno`.
     private static func spawn(
         _ path: String, _ words: [[CChar]], _ variables: [[CChar]], _ given: InheritedState, _ kept: [Int32]
     ) -> (process: pid_t, code: Int32) {

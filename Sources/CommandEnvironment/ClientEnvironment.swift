@@ -51,8 +51,8 @@ package struct ClientEnvironment {
         }
     }
 
-    /// In the list of folders, an empty part means the folder that PHP was built with, as does an unset variable. An empty variable means
-    /// no folder.
+    /// In the list of folders, an empty part means the folder that PHP was built with, and so does an unset variable. An empty variable
+    /// means no folder.
     private func phpFolders(_ given: String?) -> String? {
         // Colons separate folders and cannot be escaped.
         if files.folder.contains(":") { return nil }
@@ -62,7 +62,7 @@ package struct ClientEnvironment {
         return (others + [files.folder]).joined(separator: ":")
     }
 
-    /// Adds our options once, even if the variables are set repeatedly: the options of an earlier Larder are removed.
+    /// Adds Larder's options once, even if the variables are set repeatedly: the options of an earlier Larder are removed.
     private static func joined(_ given: String?, _ ours: String) -> String {
         let others = (given ?? "").replacing(JavaProperty.joinedBefore, with: "")
         return others.utf8.allSatisfy { $0 <= UInt8(ascii: " ") } ? ours : "\(others) \(ours)"
@@ -82,8 +82,8 @@ struct JavaProperty {
     let name: String
     let value: String
 
-    /// By default Java bypasses the proxy for this machine's own names, unless the list is set to be empty. Maven's own client uses these
-    /// properties only on request.
+    /// By default Java bypasses the proxy for this machine's own names. An empty list of exceptions prevents that. Maven's own client
+    /// uses these properties only on request.
     static func all(proxy: ListenAddress) -> [JavaProperty] {
         let host = "\(proxy.address)"
         return [

@@ -14,7 +14,7 @@ package struct ClientFiles: Equatable {
     var openJavaStore: String { "\(folder)/cacerts" }
     var wgetSettings: String { "\(folder)/wgetrc" }
     var aptSettings: String { "\(folder)/apt.conf" }
-    /// PHP reads every file with this ending in the folder.
+    /// The ending of settings files in PHP's folder: PHP reads every file with this ending.
     var phpSettings: String { "\(folder)/larder.ini" }
     /// The former values of the variables.
     var former: String { "\(folder)/former.json" }

@@ -36,7 +36,7 @@ package struct ClientFolder {
         } catch {
             throw WholeFile.Unwritten(reason: "the folder cannot be created")
         }
-        // The mark is written last, after the trust store with these certificates.
+        // The file `trust.mark` is written last, after the trust store with the same certificates.
         let mark = "\(files.folder)/trust.mark"
         let markText = Array("\(Hexadecimal.encode(SHA256Digest(of: trust.bundleText).octets))\n".utf8)
         if environment.carriesTrust, !Self.stands(markText, at: mark) || access(files.javaStore, R_OK) != 0 {
@@ -46,7 +46,7 @@ package struct ClientFolder {
         for (path, octets) in texts where !Self.stands(octets, at: path) { try WholeFile.write(octets, to: path, replaces: true) }
     }
 
-    /// Removes the other folders of this kind that were not used for a month and whose address accepts no connection.
+    /// Removes the folders of other Larders that were not used for a month and at whose address no Larder accepts connections.
     package static func sweep(besides files: ClientFiles) {
         utimes(files.folder, nil)
         let own = URL(filePath: files.folder)
@@ -60,7 +60,7 @@ package struct ClientFolder {
             if let connection = TrialSocket.connect(to: address) {
                 close(connection)
             } else if errno == ECONNREFUSED {
-                try? FileManager.default.removeItem(atPath: folder)  // the next sweep tries again
+                try? FileManager.default.removeItem(atPath: folder)  // if this fails, the next call tries again
             }
         }
     }

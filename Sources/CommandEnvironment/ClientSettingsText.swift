@@ -1,7 +1,8 @@
 import CommandSupport
 import Foundation
 
-/// The content of the settings files for wget, apt and PHP. None of them can express every path; a line that would be misread is left out.
+/// The content of the settings files for wget, apt and PHP. No format can express every path. A line that the program would misread is
+/// left out.
 struct ClientSettingsText {
     let environment: ClientEnvironment
     /// The variables as the user set them.

@@ -7,7 +7,7 @@ import ServerTrust
 /// The certificates that programs behind a Larder must trust: the system's CA certificates, Larder's own root, and the CA
 /// certificates that its settings name. The last are needed because programs verify the servers of tunnels themselves.
 package struct ClientTrust {
-    /// The certificates that Larder adds, first the CA's root if there is one.
+    /// The certificates that Larder adds; the root of its CA is the first, if there is one.
     let additions: [Certificate]
     /// The content of the system's bundle, or of the bundle that the user set instead.
     let base: [UInt8]

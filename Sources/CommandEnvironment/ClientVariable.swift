@@ -1,5 +1,5 @@
-/// An environment variable that tells programs the proxy or the certificates to trust. `larder run`, `larder env` and docs/run.md are made
-/// from this one table.
+/// An environment variable that tells programs which proxy to use, or which certificates to trust. `larder run`, `larder env` and
+/// docs/run.md are made from this one table.
 struct ClientVariable: Sendable {
     /// The value to set.
     enum Meaning: Sendable {
@@ -7,7 +7,7 @@ struct ClientVariable: Sendable {
         case proxy
         /// The proxy's address and port alone.
         case proxyAddress
-        /// An empty value: requests to hosts in a list of exceptions would bypass the rules.
+        /// An empty value, because requests to hosts in a list of exceptions would bypass the rules.
         case nothing
         case constant(String)
         /// A file with the system's CA certificates and those that Larder adds.
@@ -40,13 +40,16 @@ struct ClientVariable: Sendable {
             case .proxyAddress: "the proxy's address and port"
             case .nothing: "empty"
             case .constant(let value): "`\(value)`"
-            case .bundle: "the bundle"
-            case .replacedBundle: "the bundle, if the variable is already set"
+            case .bundle: "the bundle of CA certificates"
+            case .replacedBundle: "the bundle of CA certificates, if the variable is already set"
             case .additions: "only Larder's certificates, which the program adds to its own"
-            case .javaOptions: "the options already set, then the proxy (with no host excluded) and the trust store"
-            case .wgetSettings: "a file: the user's settings, then the proxy and the bundle"
-            case .phpFolders: "the folders that PHP reads by default, then one with `curl.cainfo` and `openssl.cafile`"
-            case .aptSettings: "a file: the contents of the file that `APT_CONFIG` named before, then the proxy and the bundle"
+            case .javaOptions:
+                "the options that are already set, then options for the proxy (with no excluded host) and the trust store"
+            case .wgetSettings: "a file: the user's settings, then the proxy and the bundle of CA certificates"
+            case .phpFolders:
+                "the folders that PHP reads by default, then a folder with settings for `curl.cainfo` and `openssl.cafile`"
+            case .aptSettings:
+                "a file: the contents of the file that `APT_CONFIG` named before, then the proxy and the bundle of CA certificates"
             }
         }
     }
@@ -74,7 +77,7 @@ struct ClientVariable: Sendable {
         ClientVariable("NO_PROXY", .nothing, "the programs that read `HTTP_PROXY`, `HTTPS_PROXY` or `ALL_PROXY`"),
         ClientVariable("grpc_proxy", .proxy, "gRPC"),
         ClientVariable("no_grpc_proxy", .nothing, "gRPC"),
-        ClientVariable("PIP_PROXY", .proxy, "pip, which prefers it to the other variables"),
+        ClientVariable("PIP_PROXY", .proxy, "pip, which prefers this variable to the others"),
         ClientVariable("RSYNC_PROXY", .proxyAddress, "rsync, for `rsync://`"),
 
         ClientVariable("SSL_CERT_FILE", .bundle, "programs that use OpenSSL; Go, Ruby, Perl, httpx, aiohttp, uv"),
@@ -83,8 +86,9 @@ struct ClientVariable: Sendable {
         ClientVariable("REQUESTS_CA_BUNDLE", .bundle, "Python's requests"),
         ClientVariable("PIP_CERT", .bundle, "pip"),
         ClientVariable("PERL_LWP_SSL_CA_FILE", .bundle, "Perl's LWP"),
-        // Without AWS_CA_BUNDLE, the AWS CLI reads REQUESTS_CA_BUNDLE. With it, rclone 1.60 fails with S3.
-        ClientVariable("AWS_CA_BUNDLE", .replacedBundle, "AWS tools, which read `REQUESTS_CA_BUNDLE` if this one is not set"),
+        // Without AWS_CA_BUNDLE, the AWS CLI reads REQUESTS_CA_BUNDLE instead. With AWS_CA_BUNDLE, rclone 1.60 fails with S3.
+        ClientVariable(
+            "AWS_CA_BUNDLE", .replacedBundle, "AWS tools, which read `REQUESTS_CA_BUNDLE` if this variable is not set"),
         ClientVariable("CLOUDSDK_CORE_CUSTOM_CA_CERTS_FILE", .bundle, "gcloud"),
         ClientVariable("GRPC_DEFAULT_SSL_ROOTS_FILE_PATH", .bundle, "gRPC"),
         ClientVariable("NIX_SSL_CERT_FILE", .bundle, "Nix"),
@@ -92,14 +96,14 @@ struct ClientVariable: Sendable {
 
         ClientVariable(
             "NODE_USE_ENV_PROXY", .constant("1"),
-            "Node 22 from 22.21 on, and Node 24 and later; Node reads the other variables only if this one is set"),
+            "Node 22 from 22.21 on, and Node 24 and later; Node reads the other variables only if this variable is set"),
         ClientVariable("NODE_EXTRA_CA_CERTS", .additions, "Node"),
         ClientVariable("npm_config_proxy", .proxy, "npm"),
         ClientVariable("npm_config_https_proxy", .proxy, "npm"),
         // npm treats an empty value as unset, and would use its settings file.
         ClientVariable("npm_config_noproxy", .constant(","), "npm; the value is a name that matches no host"),
         ClientVariable("npm_config_cafile", .bundle, "npm"),
-        ClientVariable("NPM_CONFIG_PROXY", .proxy, "npm, which reads both cases"),
+        ClientVariable("NPM_CONFIG_PROXY", .proxy, "npm, which reads the name in upper and lower case"),
         ClientVariable("NPM_CONFIG_HTTPS_PROXY", .proxy, "npm"),
         ClientVariable("NPM_CONFIG_NOPROXY", .constant(","), "npm"),
         ClientVariable("NPM_CONFIG_CAFILE", .bundle, "npm"),
@@ -109,7 +113,7 @@ struct ClientVariable: Sendable {
         ClientVariable("CARGO_HTTP_PROXY", .proxy, "cargo"),
         ClientVariable("CARGO_HTTP_CAINFO", .bundle, "cargo"),
 
-        ClientVariable("JAVA_TOOL_OPTIONS", .javaOptions, "Java, and so Maven and Gradle"),
+        ClientVariable("JAVA_TOOL_OPTIONS", .javaOptions, "Java, and therefore Maven and Gradle"),
         ClientVariable("WGETRC", .wgetSettings, "wget"),
         ClientVariable("APT_CONFIG", .aptSettings, "apt"),
         ClientVariable("PHP_INI_SCAN_DIR", .phpFolders, "PHP"),

@@ -1,7 +1,7 @@
 import Foundation
 import HTTPMessage
 
-/// A clock for a command that is set back to the time of a recording, with libfaketime.
+/// Sets a command's clock back to the time of a recording, with libfaketime.
 package struct FormerClock {
     /// The offset from the real time in seconds, 0 or less.
     package let offset: Int64
@@ -28,7 +28,8 @@ package struct FormerClock {
 
     /// Where Debian, Fedora, Alpine and others install libfaketime, in its version for programs with threads.
     private static var places: [String] {
-        let multiarch = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib")) ?? []  // empty if unreadable
+        // An unreadable folder has no entries.
+        let multiarch = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib")) ?? []
         let folders =
             ["/usr/lib64", "/usr/lib", "/usr/local/lib"] + multiarch.filter { $0.contains("-linux-") }.map { "/usr/lib/\($0)" }
         return folders.map { "\($0)/faketime/libfaketimeMT.so.1" }

@@ -8,16 +8,18 @@ struct InheritedDescriptors {
     /// The descriptors that are open now.
     init() { given = Set(Self.open.filter { fcntl($0, F_GETFD) == 0 }) }
 
-    /// Sets close-on-exec on all descriptors that were not inherited. The numbers do not show which these are: an inherited descriptor can
-    /// be above the limit, if the limit was lowered after it was opened.
+    /// Sets close-on-exec on all descriptors that were not inherited. The numbers do not show which these are: an inherited descriptor
+    /// can be above the limit, if the limit was lowered after that descriptor was opened.
     func keepOthersBack() {
         for descriptor in Self.open where !given.contains(descriptor) { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
     }
 
-    /// Closes all descriptors but the standard ones: a socket of another network namespace would lead out of this namespace.
+    /// Closes all descriptors but the standard ones: with a socket of another network namespace, the command could reach destinations
+    /// outside its own namespace.
     static func closeAll() { for descriptor in open { close(descriptor) } }
 
-    /// Descriptors are closed up to this number if /proc is not available. The kernel assigns the lowest free number, so few are higher.
+    /// Descriptors are closed up to this number if /proc is not available. The kernel assigns the lowest free number, so few descriptors
+    /// have higher numbers.
     private static let usualLimit: Int32 = 4096
 
     /// The numbers of the open descriptors. If /proc is not available, the list also has numbers that are not open.

@@ -1,9 +1,10 @@
 import CommandSupport
 import Foundation
 
-/// The signal state that this process inherited, for a child. From then on, signals are blocked and taken by `sigwaitinfo`.
+/// The signal state that this process inherited, for a child. When this value is made, it blocks the signals, so that `sigwaitinfo` can
+/// take them.
 ///
-/// Must be made before any other thread, so that every thread inherits the mask.
+/// Must be made before any other thread starts, so that every thread inherits the mask.
 package struct InheritedSignals {
     let mask: sigset_t
     /// The blocked signals: all that another process may send. Signals that were ignored are not blocked: they stay ignored for the child.
@@ -29,7 +30,7 @@ package struct InheritedSignals {
                 signal(number, SIG_IGN)
                 sigaddset(&ignoredHere, number)
             } else {
-                // This has no effect for the two signals that the C library uses itself.
+                // Adding a signal has no effect if the C library uses the signal itself; there are two such signals.
                 sigaddset(&taken, number)
             }
         }

@@ -27,7 +27,7 @@ package struct MountedFile: Equatable {
     /// Where Debian and Fedora keep Java's trust store.
     private static let javaPlaces = ["/etc/ssl/certs/java/cacerts", "/etc/pki/ca-trust/extracted/java/cacerts"]
 
-    /// - Returns: an empty list if the folder of these files has no CA certificates.
+    /// - Returns: an empty list if there is no file with CA certificates in the folder.
     static func trust(_ files: ClientFiles) -> [MountedFile] {
         let pairs = TrustAnchors.systemBundles.map { MountedFile(file: files.bundle, place: $0) }
         return (pairs + javaPlaces.map { MountedFile(file: files.openJavaStore, place: $0) }).filter { mount in

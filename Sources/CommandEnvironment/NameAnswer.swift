@@ -24,8 +24,8 @@ enum NameAnswer {
     static let queryLimit = 4096
 
     /// - Parameters:
-    ///   - resolve: gets the labels of the name, with dots between them.
-    ///   - exists: gets the labels in the same form, for a query about records other than addresses.
+    ///   - resolve: looks up the addresses of a name, given as labels with dots between them.
+    ///   - exists: tells whether a name exists, for a query about records other than addresses.
     /// - Returns: `nil` if the message gets no response: it has no head, or is a response itself.
     static func answer(
         to query: [UInt8], by resolve: ([UInt8]) -> NameResolution, exists: ([UInt8]) -> Bool
@@ -41,7 +41,8 @@ enum NameAnswer {
         guard space == internet || space == ofAnything else { return head(query, .refused, questions: 1) + question }
         let name = name(in: query, endingBefore: end)
         guard [ofAddress, ofIPv6Address, ofAnything].contains(type) else {
-            // Names have no other records: no mail, no services. A name that does not exist has no records of any type (RFC 8020).
+            // In the namespace, names have only address records: none for mail, none for services. A name that does not exist has no
+            // records of any type (RFC 8020).
             return head(query, exists(name) ? .good : .nameError, questions: 1) + question
         }
         let addresses: (ipv4: [UInt8], ipv6: [UInt8]?)
@@ -76,8 +77,8 @@ enum NameAnswer {
         return name
     }
 
-    /// The index of the type, after the question's name; `nil` if the name is malformed. A compression pointer is malformed too, because it
-    /// could only point to an earlier name, and there is none.
+    /// The index of the type, after the question's name; `nil` if the name is malformed. A compression pointer is malformed too, because
+    /// it could only point to an earlier name, and the question's name is the first.
     private static func nameEnd(in query: [UInt8]) -> Int? {
         var place = headLength
         while place < query.count, place - headLength < nameLimit {

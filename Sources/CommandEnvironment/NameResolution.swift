@@ -7,7 +7,7 @@ enum NameResolution {
     case addresses(ipv4: [UInt8], ipv6: [UInt8]?)
     /// The name does not exist.
     case none
-    /// The limit of names is reached, so the name gets no address.
+    /// The limit on the number of names is reached, so the name gets no address.
     case refused
 
     init(_ resolution: ReservedNames.Resolution, hasIPv6: Bool) {

@@ -13,17 +13,17 @@ package enum NetworkEntering {
     package static func become(_ path: String, _ words: [[CChar]], through namespaces: [Int32], mounting files: [MountedFile])
         -> Int32
     {
-        // Root makes the mounts before it enters the namespaces. Such mounts belong to the user namespace outside, so no process inside may
-        // change them. Other users may make mounts only inside.
+        // Root makes the mounts before it enters the namespaces. Such mounts belong to the outer user namespace, so no process in the
+        // inner one may change them. Other users may make mounts only in the inner user namespace.
         var hasMounts = unshare(larder_new_mounts) == 0
-        guard hasMounts || errno == EPERM else { return failMounting(reason("unshare (mounts)")) }
+        guard hasMounts || errno == EPERM else { return failMounting(reason("cannot create a mount namespace")) }
         if hasMounts, let reason = CommandMounts.make(of: files) { return failMounting(reason) }
         for descriptor in namespaces where setns(descriptor, 0) != 0 {
             return fail("cannot enter the network namespace of the command: \(reason("setns"))")
         }
         if !hasMounts {
             hasMounts = unshare(larder_new_mounts) == 0
-            guard hasMounts else { return failMounting(reason("unshare (mounts)")) }
+            guard hasMounts else { return failMounting(reason("cannot create a mount namespace")) }
             if let reason = CommandMounts.make(of: files) { return failMounting(reason) }
         }
         let filter = SystemCallFilter().instructions
@@ -39,7 +39,7 @@ package enum NetworkEntering {
         InheritedDescriptors.closeAll()
         execute(path, words)
         if errno == ENOEXEC {
-            // Like a shell, runs a file as a shell script if the kernel does not know its format.
+            // Runs a file as a shell script if the kernel does not know its format, as a shell does.
             execute("/bin/sh", ["sh", path].map { Array($0.utf8CString) } + words.dropFirst())
         }
         let code = errno

@@ -34,14 +34,14 @@ package enum NetworkMaking {
         }
     }
 
-    /// The byte that asks for the mapping. The text of a reason never begins with it.
+    /// The byte that requests the mapping of users. A text that gives a reason never begins with this byte.
     static let request: UInt8 = 0
 
     /// Makes the network namespace in a new user namespace, even for root. Otherwise root could become a user who has processes outside,
     /// and trace those processes.
     private static func enter(askingAt socket: Int32) throws(SystemError) -> [Int32] {
         guard unshare(larder_new_users | larder_new_network) == 0 else { throw SystemError("unshare", code: errno) }
-        // Only a process outside the user namespace may map other users than its own.
+        // Only a process outside the user namespace may map users other than its own.
         var octet = request
         guard send(socket, &octet, 1, larder_msg_nosignal) == 1, recv(socket, &octet, 1, 0) == 1 else {
             throw SystemError("cannot map the user IDs", code: errno)
@@ -76,9 +76,9 @@ package enum NetworkMaking {
         return [descriptor, try ListeningSocket(host: host, port: namesPort).descriptor]
     }
 
-    /// Makes all addresses local, so that every connection ends in this namespace. Opens sockets for the ports of HTTP and DNS; the kernel
-    /// refuses connections to other ports. Without IPv6, no IPv6 address is reachable.
-    /// - Returns: the sockets for http and https and the two DNS sockets, first for IPv4, then for IPv6 if there is IPv6.
+    /// Makes all addresses local, so that every connection ends in this namespace. Opens sockets for the ports of HTTP and DNS; the
+    /// kernel refuses connections to other ports. Without IPv6, no IPv6 address is reachable.
+    /// - Returns: for IPv4, and then for IPv6 if there is IPv6: the socket for http, the socket for https, and the two sockets for DNS.
     private static func openEverywhere() throws(SystemError) -> [Int32] {
         guard larder_make_all_addresses_local(AF_INET) == 0 else {
             throw SystemError("cannot route all addresses to this namespace", code: errno)

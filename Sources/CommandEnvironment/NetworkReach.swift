@@ -1,6 +1,6 @@
 /// The destinations that a command can reach in its own network namespace.
 package enum NetworkReach: String, CaseIterable, Sendable {
-    /// Larder's listener.
+    /// Only Larder's listener.
     case listener
     /// Larder's listener; every name resolves to its address.
     case names

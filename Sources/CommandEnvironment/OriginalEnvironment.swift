@@ -30,7 +30,7 @@ package struct OriginalEnvironment {
         return Array("\(JSONText.object(members).written())\n".utf8)
     }
 
-    /// - Returns: `nil` if the path is a Larder's file and there was no former value.
+    /// - Returns: `nil` if the path is a file of Larder and the variable had no former value.
     private static func former(_ path: String, of name: String, _ place: (ClientFiles) -> String) -> String? {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return path }
         let files = ClientFiles(folder: String(decoding: path.utf8[..<slash], as: UTF8.self))

@@ -37,7 +37,7 @@ package struct OwnNetwork {
             }
             defer { close(sockets[0]) }
             let begun = Result { () throws(Refusal) in try Self.begin(handingOverTo: sockets[1], reach: reach) }
-            // While this end is open in this process, the exit of the helper would not be noticed.
+            // As long as this process has this end of the socket open, it would not notice that the helper exits.
             close(sockets[1])
             let helper = try begun.get()
             defer { while waitpid(helper, nil, 0) < 0, errno == EINTR {} }
@@ -97,7 +97,7 @@ package struct OwnNetwork {
         return network
     }
 
-    /// The variable that loads libraries into a program.
+    /// The name of the variable that makes the loader load libraries into a program.
     package static let preload = "LD_PRELOAD"
 
     /// The helper's arguments for executing this program.
@@ -118,8 +118,8 @@ package struct OwnNetwork {
         init(_ call: String, _ code: Int32) { reason = "\(call): \(String(cString: strerror(code)))" }
     }
 
-    /// Writes the files by which the C library looks up names (resolv.conf(5), hosts(5)). The names in this machine's `/etc/hosts` are looked
-    /// up too: in the namespace, their addresses lead to other hosts.
+    /// Writes the files by which the C library looks up names (resolv.conf(5), hosts(5)). The names in this machine's `/etc/hosts` are
+    /// looked up too: in the namespace, their addresses lead to other hosts.
     private static func nameFiles(in folder: PrivateFolder) throws(Refusal) -> [MountedFile] {
         var hosts = "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n"
         // Programs look up the machine's name to learn their own address.
@@ -139,14 +139,14 @@ package struct OwnNetwork {
         return mounts
     }
 
-    /// Waits until the helper has its user namespace, and maps its users. A helper that fails sends the reason instead; this function
-    /// leaves the reason in the socket.
+    /// Waits until the helper has its user namespace, and maps its users. If the helper fails, it sends the reason instead. This function
+    /// leaves that reason in the socket for `takeOver`.
     private static func mapUsers(of helper: pid_t, askedAt socket: Int32) throws(Refusal) {
         var octet: UInt8 = 0
         guard recv(socket, &octet, 1, larder_msg_peek) == 1, octet == NetworkMaking.request else { return }
         _ = recv(socket, &octet, 1, 0)
         do throws(SystemError) { try UserMapping.write(for: helper) } catch {
-            // Otherwise the helper would wait for the mapping forever.
+            // If the helper is not killed, it waits for the mapping forever.
             kill(helper, SIGKILL)
             throw Refusal(reason: "\(error)\(NamespaceAdvice(error.code).clause)")
         }

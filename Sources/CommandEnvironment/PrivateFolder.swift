@@ -7,8 +7,9 @@ import TextCoding
 package struct PrivateFolder {
     package let path: String
 
-    /// Creates the folder in the first suitable place. Other users may traverse root's folder: apt fetches as an unprivileged user, which
-    /// must be able to read the CA certificates. The folder contains no secret. A place whose path is too long for a socket's is skipped.
+    /// Creates the folder in the first suitable place. If root creates the folder, other users may traverse it: apt fetches as an
+    /// unprivileged user, which must be able to read the CA certificates. The folder contains no secret. A place is skipped if its path
+    /// is too long for a Unix socket in it.
     /// - Returns: `nil` if none can be made.
     package init?(_ environment: [String: String]) {
         let places = (environment["TMPDIR"].map { [$0] } ?? []) + ["/tmp", "/var/tmp", "/dev/shm"]
@@ -30,10 +31,10 @@ package struct PrivateFolder {
 
     /// Removes the folder with its content.
     package func remove() {
-        try? FileManager.default.removeItem(atPath: path)  // if this fails, it stays in a folder for temporary files
+        try? FileManager.default.removeItem(atPath: path)  // if this fails, the folder stays among the temporary files
     }
 
-    /// - Throws: if the file cannot be written.
+    /// - Throws: an error if the file cannot be written.
     func write(_ octets: [UInt8], to file: String) throws(WholeFile.Unwritten) {
         let descriptor = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw .lastError }

@@ -1,7 +1,7 @@
 /// Advice for programs that read Larder's certificate from no variable.
 package enum ProgramAdvice {
     /// - Parameter program: the command's first word.
-    /// - Returns: `nil` for a program that needs nothing.
+    /// - Returns: `nil` for a program that needs no advice.
     package static func sentence(for program: String) -> String? {
         let name = String(program.split(separator: "/").last ?? "")
         if name == "aria2c" {

@@ -10,7 +10,7 @@ package enum ProgramSearch: Equatable {
     /// The exit code of shells for a program that cannot be run.
     package static let notExecutableCode: Int32 = 126
     package static let missingCode: Int32 = 127
-    /// The exit code of programs that start others, for their own failure.
+    /// The exit code with which programs that start other programs report their own failure.
     package static let failureCode: Int32 = 125
 
     /// - Parameter path: `PATH`; an empty part means the working folder (POSIX, XBD 8.3).

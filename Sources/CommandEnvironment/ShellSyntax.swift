@@ -28,7 +28,7 @@ package enum ShellSyntax: String, CaseIterable {
         "'\(value.escaped { $0 == "\\" || $0 == "'" ? "\\\($0)" : nil })'"
     }
 
-    /// PowerShell also treats typographic quotes as single quotes; doubled, each is a literal character.
+    /// PowerShell also treats typographic quotes as single quotes. A doubled quote of either kind is a literal character.
     static func pwshQuoted(_ value: String) -> String {
         "'\(value.escaped { "'\u{2018}\u{2019}\u{201A}\u{201B}".unicodeScalars.contains($0) ? "\($0)\($0)" : nil })'"
     }

@@ -7,7 +7,7 @@ import CLinux
 struct SystemCallFilter {
     let instructions: [sock_filter]
 
-    /// The program for this process. It checks the architecture of each call, so that one program serves all architectures.
+    /// The filter program for this process. It checks the architecture of each call, so that one program serves all architectures.
     init() {
         var instructions = [Self.load(Self.architectureOffset)]
         for architecture in Self.architectures {
@@ -36,7 +36,7 @@ struct SystemCallFilter {
         var mask = UInt32.max
         let calls: [Call]
 
-        /// The instructions for a call of this architecture; the last one is a verdict.
+        /// The filter's instructions for calls of this architecture; the last instruction returns a verdict.
         var instructions: [sock_filter] {
             let number = [
                 SystemCallFilter.load(SystemCallFilter.numberOffset),
@@ -55,7 +55,7 @@ struct SystemCallFilter {
             calls: [Call(number: 41, check: socket), Call(number: 16, check: ioctl), Call(number: 514, check: ioctl)]
                 + [Call(number: 249, check: requestKey), ring]),
         // i386. Its old interface makes all socket calls through one call, whose arguments are in memory, where the filter cannot read
-        // them: programs that use it get no socket.
+        // them: programs that use this call get no socket.
         Architecture(
             number: 0x4000_0003,
             calls: [Call(number: 359, check: socket), Call(number: 102, check: socketCall), Call(number: 54, check: ioctl)]
@@ -70,14 +70,15 @@ struct SystemCallFilter {
             calls: [Call(number: 281, check: socket), Call(number: 54, check: ioctl), Call(number: 310, check: requestKey), ring]),
     ]
 
-    /// A network namespace separates these address families. Other families reach devices, or the host of this virtual machine (AF_VSOCK,
-    /// AF_QIPCRTR).
+    /// A network namespace separates the sockets of these address families. Sockets of other families reach devices, or the host of this
+    /// virtual machine (AF_VSOCK, AF_QIPCRTR).
     private static let socket = check(
         argument: 0,
         isAmong: [AF_UNIX, AF_INET, AF_INET6, AF_NETLINK, AF_PACKET, AF_ALG].map { UInt32($0) },
         then: .allow, otherwise: .fail(EAFNOSUPPORT))
 
-    /// `socketcall` with `SYS_SOCKET` (1) is refused. Its other operations need a socket, or make a pair of connected sockets.
+    /// `socketcall` with `SYS_SOCKET` (1) is refused. The other operations of `socketcall` need a socket, or make a pair of connected
+    /// sockets.
     private static let socketCall = check(argument: 0, isAmong: [1], then: .fail(EAFNOSUPPORT), otherwise: .allow)
 
     /// TIOCSTI and TIOCLINUX (paste) type into the terminal, whose shell is outside.
@@ -102,7 +103,7 @@ struct SystemCallFilter {
 
     // MARK: Instructions
 
-    /// The offsets in `struct seccomp_data`. The lower half of an argument comes first.
+    /// The offsets in `struct seccomp_data`. The lower half of a 64-bit argument comes first.
     private static let numberOffset: UInt32 = 0
     private static let architectureOffset: UInt32 = 4
     private static let argumentsOffset: UInt32 = 16

@@ -38,12 +38,12 @@ enum UserMapping {
 
     private static func write(_ text: String, to path: String) throws(SystemError) {
         let descriptor = open(path, O_WRONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw SystemError("open (user mapping)", code: errno) }
+        guard descriptor >= 0 else { throw SystemError("cannot open the user mapping", code: errno) }
         defer { close(descriptor) }
         let octets = Array(text.utf8)
         // The kernel accepts a mapping only in a single write.
         guard Glibc.write(descriptor, octets, octets.count) == octets.count else {
-            throw SystemError("write (user mapping)", code: errno)
+            throw SystemError("cannot write the user mapping", code: errno)
         }
     }
 }

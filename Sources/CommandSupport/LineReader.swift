@@ -74,7 +74,7 @@ package struct LineReader {
             isAtEnd = piece.isEmpty
             bytes += piece
         } catch {
-            throw LocalFile.Unreadable(reason: "cannot be read")
+            throw LocalFile.Unreadable(reason: "the read failed")
         }
     }
 }

@@ -10,8 +10,8 @@ package enum LocalFile {
         package init(reason: String) { self.reason = reason }
     }
 
-    /// - Parameter mayBePipe: whether to wait for another program that writes into a pipe; a server must not.
-    /// - Throws: also if the file is longer than the limit, or not a file.
+    /// - Parameter mayBePipe: whether to wait for another program that writes into a pipe. A server must not wait.
+    /// - Throws: an error also if the file is longer than the limit, or if the path is not a file.
     package static func bytes(at path: String, atMost limit: Int, mayBePipe: Bool = false) throws(Unreadable) -> [UInt8] {
         try whole { () throws(Unreadable) in
             let (handle, facts) = try opened(path, mayBePipe: mayBePipe)
@@ -25,7 +25,7 @@ package enum LocalFile {
     private static let pause: Int32 = 10
 
     /// Reads until the file does not change during a read.
-    /// - Parameter attempt: one read, and whether the file was the same before and after it.
+    /// - Parameter attempt: reads the file once, and returns whether the file was the same before and after the read.
     package static func whole(
         _ attempt: () throws(Unreadable) -> (bytes: [UInt8], isUnchanged: Bool)
     ) throws(Unreadable) -> [UInt8] {
@@ -76,14 +76,16 @@ package enum LocalFile {
         do {
             data = try handle.read(upToCount: limit + 1) ?? Data()
         } catch {
-            throw Unreadable(reason: "cannot be read")
+            throw Unreadable(reason: "the read failed")
         }
-        if data.count > limit { throw Unreadable(reason: "longer than \(SettingsQuantity.text(ofBytes: UInt64(limit)))") }
+        if data.count > limit {
+            throw Unreadable(reason: "the file is longer than \(SettingsQuantity.text(ofBytes: UInt64(limit)))")
+        }
         return Array(data)
     }
 
-    /// Like `bytes`, for a file with a secret.
-    /// - Throws: also if users other than the owner can access it.
+    /// Reads the file like `bytes`, for a file with a secret.
+    /// - Throws: an error also if users other than the owner can access the file.
     package static func secretBytes(at path: String, atMost limit: Int) throws(Unreadable) -> [UInt8] {
         try whole { () throws(Unreadable) in
             let (handle, facts) = try opened(path)
@@ -101,7 +103,7 @@ package enum LocalFile {
             return names.filter { name in !name.hasPrefix(".") && endings.contains { name.hasSuffix($0) } }.sorted()
         } catch {
             let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? POSIXError
-            throw Unreadable(reason: cause.map { String(cString: strerror($0.code.rawValue)) } ?? "cannot be read")
+            throw Unreadable(reason: cause.map { String(cString: strerror($0.code.rawValue)) } ?? "the read failed")
         }
     }
 }

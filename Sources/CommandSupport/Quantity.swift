@@ -1,12 +1,12 @@
 /// Formats bytes, rates and times for people, with about three digits.
 package enum Quantity {
-    /// `17 B`, `4.2 MiB`, `1.00 GiB`.
+    /// A number of bytes as text, such as `17 B`, `4.2 MiB` or `1.00 GiB`.
     package static func text(_ bytes: UInt64) -> String {
         let (value, unit) = scaled(bytes)
         return "\(digits(value, isWhole: unit == "B")) \(unit)"
     }
 
-    /// Both numbers in the unit of the total: `440 of 1024 MiB`.
+    /// Two numbers in the unit of the second, the total, such as `440 of 1024 MiB`.
     package static func text(_ done: UInt64, of total: UInt64) -> String {
         let (_, unit) = scaled(total)
         let scale = Double(units.first { $0.name == unit }?.bytes ?? 1)
@@ -14,17 +14,17 @@ package enum Quantity {
         return "\(digits(Double(done) / scale, isWhole: isWhole)) of \(digits(Double(total) / scale, isWhole: isWhole)) \(unit)"
     }
 
-    /// `112 MiB/s`.
+    /// A rate as text, such as `112 MiB/s`.
     package static func rate(_ bytesPerSecond: Double) -> String { text(UInt64(max(0, min(bytesPerSecond, 1e18)))) + "/s" }
 
-    /// `9.2 s`, `1 min 05 s`, `3 h 20 min`.
+    /// A duration as text, with a decimal below ten seconds, such as `9.2 s`, `1 min 05 s` or `3 h 20 min`.
     package static func time(_ duration: Duration) -> String {
         let (seconds, attoseconds) = duration.components
         if seconds < 10 { return "\(seconds).\(attoseconds / 100_000_000_000_000_000) s" }
         return wholeTime(seconds)
     }
 
-    /// `5 s`, `1 min 05 s`, `3 h 20 min`.
+    /// A duration in whole seconds as text, such as `5 s`, `1 min 05 s` or `3 h 20 min`.
     package static func wholeTime(_ seconds: Int64) -> String {
         if seconds < 60 { return "\(seconds) s" }
         if seconds < 3600 { return "\(seconds / 60) min \(twoDigits(seconds % 60)) s" }

@@ -4,7 +4,7 @@ package struct UserFolders: Sendable {
     package let cache: String?
     package let data: String?
     package let state: String?
-    /// The runtime folder; `nil` if no variable names it, because it has no default.
+    /// The runtime folder; `nil` if no variable names it, because there is no default for it.
     package let runtime: String?
 
     package init(_ environment: [String: String]) {

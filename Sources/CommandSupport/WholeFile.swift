@@ -16,9 +16,9 @@ package enum WholeFile {
 
     /// - Parameters:
     ///   - replaces: whether to replace an existing file; if not, an existing file is an error and stays unchanged.
-    ///   - before: the content that the file must still have. If another process has changed it since it was read, that is an error and the
-    ///     file stays unchanged. Two such writers wait for each other; an editor could still write in the microseconds between this check
-    ///     and the rename.
+    ///   - before: the content that the file must still have. If another process has changed it since it was read, that is an error and
+    ///     the file stays unchanged. Two writers that use this type wait for each other; an editor could still write in the microseconds
+    ///     between this check and the rename.
     package static func write(
         _ text: String, to path: String, replaces: Bool, inPlaceOf before: [UInt8]? = nil
     ) throws(Unwritten) {

@@ -4,7 +4,7 @@ import Foundation
 package struct ClientTrial: Sendable {
     package let name: String
     let program: String
-    /// The program's arguments for a URL that ends with a slash, and for the test's own folder.
+    /// Returns the program's arguments, for a URL that ends with a slash and for the test's own folder.
     let words: @Sendable (_ url: String, _ folder: String) -> [String]
     /// Further environment variables for the URL and the folder.
     var variables: @Sendable (_ url: String, _ folder: String) -> [String: String] = { _, _ in [:] }

@@ -60,7 +60,7 @@ extension Diagnosis {
             }
             return Finding("authority", .good, folder.path)
         } catch {
-            if (try? folder.isLocked(root.seat, passphrase: nil)) == true {  // its other problems are reported below
+            if (try? folder.isLocked(root.seat, passphrase: nil)) == true {  // `remedied` reports other problems
                 return remedied(error, file.map(Self.edit) ?? Self.edit(loaded))
             }
             return remedied(error, remedy(for: folder, option))

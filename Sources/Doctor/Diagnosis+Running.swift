@@ -8,7 +8,7 @@ import TextCoding
 
 extension Diagnosis {
     /// Checks the running Larder, with the environment for programs.
-    /// - Parameter folder: for the files that the programs need.
+    /// - Parameter folder: the folder for the files that the programs need.
     package func running(_ loaded: LoadedSettings, _ folder: PrivateFolder) -> (finding: Finding, larder: AttachedProxy?) {
         func found(_ outcome: Finding.Outcome, _ explanation: String, _ remedy: String? = nil) -> (Finding, AttachedProxy?) {
             (Finding("larder", outcome, explanation, remedy: remedy), nil)

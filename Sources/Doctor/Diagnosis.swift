@@ -21,7 +21,7 @@ package struct Diagnosis {
         self.environment = environment
     }
 
-    /// The command that corrects the proxy variables: the shell evaluates the output of `larder env`.
+    /// The command that corrects the proxy variables: the shell evaluates what `larder env` prints.
     static let environmentRemedy = "eval \"$(larder env)\""
 
     static func edit(_ file: String) -> String { "${EDITOR:-vi} \(ShellWord.of(file))" }
@@ -104,7 +104,10 @@ extension Diagnosis {
         }
         return Finding(
             "NO_PROXY", .good,
-            "the list is empty; Go and Chromium still bypass the proxy for localhost and 127.0.0.1, and so does Java unless http.nonProxyHosts is empty"
+            """
+            the list of excluded hosts is empty; Go and Chromium still bypass the proxy for localhost and 127.0.0.1, \
+            and so does Java unless http.nonProxyHosts is empty
+            """
         )
     }
 

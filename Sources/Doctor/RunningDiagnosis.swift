@@ -8,7 +8,8 @@ import LarderSettings
 package struct RunningDiagnosis {
     let running: ClientEnvironment
     let origin: TrialOrigin
-    /// Whether the running Larder's settings have an upstream proxy. The test request is then not sent, because the proxy would receive it.
+    /// Whether the running Larder uses an upstream proxy. If so, the test request is not sent, because the upstream proxy would receive
+    /// it.
     let hasUpstreamProxy: Bool
     let edit: String?
 
@@ -54,7 +55,7 @@ package struct RunningDiagnosis {
         }
         let text = String(decoding: answer, as: UTF8.self)
         if origin.request(below: "/request/")?.cameThrough == true, text.hasSuffix(TrialOrigin.content) {
-            return Finding("request", .good, "a test request went through Larder to a server of larder doctor")
+            return Finding("request", .good, "a test request reached the test server of larder doctor through Larder")
         }
         let lines = text.components(separatedBy: "\r\n")
         if lines[0].contains(" 407 ") {
@@ -70,7 +71,7 @@ package struct RunningDiagnosis {
         let told = lines.first { $0.lowercased().hasPrefix("proxy-status:") } ?? lines.first ?? ""
         return Finding(
             "request", .bad,
-            "a test request did not reach the server of larder doctor: \(told.isEmpty ? "no response" : told)",
+            "a test request did not reach the test server of larder doctor: \(told.isEmpty ? "no response" : told)",
             remedy: "larder explain \(url)")
     }
 

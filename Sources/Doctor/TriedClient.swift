@@ -1,7 +1,8 @@
 import Foundation
 import LocalCA
 
-/// Tests a client against our origin through the running Larder, with the variables of `larder env`.
+/// Tests a client program: it sends requests to the origin of `TrialOrigin` through the running Larder, with the variables of `larder
+/// env`.
 package struct TriedClient {
     /// The host name of the test's URLs. curl's library always resolves it to this machine (RFC 6761 §6.3), and programs do not exclude it
     /// from proxies.
@@ -31,7 +32,7 @@ package struct TriedClient {
     ///   - isAsked: whether to report a program that is not installed.
     package func findings(intercepts: Bool, isAsked: Bool) -> [Finding] {
         guard let tool = Tool(trial.program, in: environment), let clock = Tool("timeout", in: environment) else {
-            return isAsked ? [Finding(trial.name, .skipped, "\(trial.program) or timeout is not installed")] : []
+            return isAsked ? [Finding(trial.name, .skipped, "\(trial.program) or the program timeout is not installed")] : []
         }
         let place = "\(folder)/\(trial.name)"
         guard mkdir(place, 0o700) == 0, prepare(place) else {
@@ -62,8 +63,8 @@ package struct TriedClient {
         return failed(name, "bypasses Larder", said)
     }
 
-    /// In the https test, Larder cannot reach the server or does not trust it, so it sends an error response. A program that gets this
-    /// response has accepted Larder's certificate.
+    /// In the https test, Larder cannot reach the server or does not trust it, and therefore sends an error response. A program that gets
+    /// this response has accepted Larder's certificate.
     private func https(_ said: String) -> Finding {
         let name = "\(trial.name), https"
         let isAnswered = said.split(whereSeparator: \.isNewline).contains(where: Self.isOfAnswer)

@@ -4,14 +4,14 @@ import Foundation
 import HTTPSession
 import TextCoding
 
-/// Fetches all URLs of one call, a limited number at once, in order.
+/// Fetches all URLs of one run of `larder fetch` in order, a limited number of them at once.
 package struct FetchAll: Sendable {
     /// The outcome of one URL.
     package struct Ending: Sendable {
         let item: FetchItem
         package let result: Result<FetchedFile, FetchFailure>
         let time: Duration
-        /// The number of bytes that are kept for a later call.
+        /// The number of bytes that are kept for a later run.
         let keptLength: UInt64
 
         package var isInterrupted: Bool {
@@ -38,7 +38,7 @@ package struct FetchAll: Sendable {
         names = FetchNames(items)
     }
 
-    /// - Returns: the outcomes in the order of the items, without those that were not started because of an interruption.
+    /// - Returns: the outcomes in the order of the items, without the items that were not started because of an interruption.
     package func run() async -> [Ending] {
         await withTaskGroup(of: (Int, Ending).self) { group in
             var endings: [(Int, Ending)] = []
@@ -75,7 +75,7 @@ package struct FetchAll: Sendable {
         return Ending(item: item, result: result, time: time, keptLength: kept)
     }
 
-    /// The file's name for messages: the name it will have, or the one that the URL suggests.
+    /// The file's name for messages: the name that the file will have, or the name that the URL suggests.
     private func label(_ item: FetchItem) -> String {
         if case .file(let path) = terms.place { return printable(String(path.split(separator: "/").last ?? ""), limit: 100) }
         let name = item.name ?? item.uri.path.split(separator: "/").last.map(String.init) ?? item.uri.host

@@ -66,7 +66,7 @@ package final class FetchBoard: Sendable {
 
         func add(_ count: Int) { board.add(count, number) }
 
-        /// The number of bytes that are kept for a later call.
+        /// The number of bytes that are kept for a later run.
         func noteKept(_ length: UInt64) { change { $0.kept = length } }
         var kept: UInt64 { board.standing(number)?.kept ?? 0 }
 
@@ -90,7 +90,7 @@ package final class FetchBoard: Sendable {
 
     func say(_ line: String) { state.withLock { $0.lines.append(Line(text: line)) } }
 
-    /// The present state; the pending messages are removed from the board.
+    /// The current progress, and the messages that were not shown yet. They are then removed from the board.
     func picture() -> Picture {
         state.withLock { state in
             defer { state.lines = [] }

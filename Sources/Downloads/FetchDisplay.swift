@@ -3,10 +3,11 @@ import CommandSupport
 import Foundation
 import Synchronization
 
-/// Shows a board on standard error: lines that are redrawn on a terminal, otherwise a plain line from time to time. It has its own thread.
+/// Shows the progress on standard error, from its own thread: on a terminal as lines that are redrawn, otherwise as a plain line from
+/// time to time.
 package final class FetchDisplay: Sendable {
     enum Form: Sendable {
-        /// Only failures are shown.
+        /// Show only failures.
         case quiet
         case plain
         case terminal
@@ -83,11 +84,11 @@ package final class FetchDisplay: Sendable {
         }
     }
 
-    // MARK: On a terminal
+    // MARK: Display on a terminal
 
     private func bars(_ picture: FetchBoard.Picture, _ now: ContinuousClock.Instant) -> [String] {
         let (width, height) = Self.size()
-        // The last column stays empty: some terminals wrap when it is written.
+        // The last column stays empty, because some terminals wrap the line when it is written.
         let rows = picture.rows.prefix(max(1, height - 2))
         let labelWidth = rows.map(\.label.count).max()
         var lines = rows.map { row in

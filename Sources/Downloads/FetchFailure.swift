@@ -18,11 +18,11 @@ package struct FetchFailure: Error, Sendable {
         case trust
         /// The server cannot be reached, or the connection broke.
         case network
-        /// The server's response is not the file.
+        /// The server's response does not contain the file.
         case status
         case interrupted
 
-        /// 6 is not used here: in other commands it means that responses differ.
+        /// Exit code 6 is not used here: in other commands it means that responses differ.
         package var exitCode: Int32 {
             switch self {
             case .failed, .interrupted: 1

@@ -46,7 +46,7 @@ package enum FetchList {
                     item.place?.line = number
                     items.append(item)
                 }
-                if items.count > itemLimit { throw FetchFailure(.usage, "bad_list", "more than \(itemLimit) URLs") }
+                if items.count > itemLimit { throw FetchFailure(.usage, "bad_list", "the list has more than \(itemLimit) URLs") }
             } catch {
                 throw FetchFailure(.usage, error.code, "\(shown):\(number): \(error.sentence)")
             }
@@ -81,7 +81,7 @@ package enum FetchList {
         Place(column: line.distance(from: line.startIndex, to: word.startIndex) + 1)
     }
 
-    /// The list may come from another user: it may name files in the folder, but not other places.
+    /// A list may come from another user. It may therefore name only files in the output folder, not other paths.
     private static func fileName(_ name: String) throws(FetchFailure) -> String {
         guard SuggestedName.isSafe(name) else {
             throw FetchFailure(.usage, "bad_list", "'\(printable(name))' is not a plain file name")

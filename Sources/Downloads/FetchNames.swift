@@ -2,7 +2,7 @@ import EventLoop
 import HTTPSession
 import TextCoding
 
-/// Assigns the file names of one call in the folder: no two URLs get the same name.
+/// Assigns the file names of one run of `larder fetch` in the output folder: no two URLs get the same name.
 ///
 /// A name in a list belongs to its line; if two lines have the same name, nothing is fetched. Of equal suggested names the second becomes
 /// `name.1`, as in wget. Names from URLs are assigned before anything is fetched, in the order of the URLs. So the names do not depend on
@@ -10,7 +10,7 @@ import TextCoding
 package final class FetchNames: Sendable {
     private struct State {
         var owners: [String: Int] = [:]
-        /// The name that each URL has, and the suggestion it was made from.
+        /// The name that each URL has, and the suggested name it was made from.
         var claims: [Int: (suggested: String, name: String)] = [:]
         /// The last number appended to a name.
         var numbers: [String: Int] = [:]
@@ -29,7 +29,7 @@ package final class FetchNames: Sendable {
         }
     }
 
-    /// Returns the file name to use for a suggested one: the same, or `name.1` and so on if another URL of this call has it.
+    /// Returns the file name to use for a suggested name: the same name, or `name.1` and so on if another URL of this run has that name.
     func claim(_ suggested: String, for number: Int) -> String {
         state.withLock { Self.claim(suggested, for: number, &$0) }
     }
@@ -52,7 +52,7 @@ package final class FetchNames: Sendable {
 
     // MARK: Names known in advance
 
-    /// - Throws: an error for the first item that would have the same file as an earlier one.
+    /// - Throws: an error for the first item that would be written to the same file as an earlier item.
     package static func check(_ items: [FetchItem]) throws(FetchFailure) {
         var named: [String: FetchItem] = [:]
         var unnamed: [String: FetchItem] = [:]

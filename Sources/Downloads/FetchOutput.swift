@@ -37,7 +37,7 @@ package enum FetchOutput: Sendable, Equatable {
 
     private static let waitMilliseconds: Int32 = 100
 
-    /// - Throws: also if the task is cancelled while it waits for a reader.
+    /// - Throws: an error also if the task is cancelled while it waits for a reader.
     func write(_ part: PartFile) throws(FetchFailure) {
         if self == .null { return }
         let descriptor = try opened()

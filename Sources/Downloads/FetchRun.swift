@@ -8,7 +8,7 @@ import TextCoding
 package struct FetchedFile: Sendable {
     let path: String
     let length: UInt64
-    /// How many bytes of the file existed before.
+    /// How many bytes of the file an earlier run had left.
     let keptLength: UInt64
     /// Whether the file came from the store, without a request to the server.
     let isFromStore: Bool
@@ -24,7 +24,7 @@ struct FetchRun: Sendable {
     let terms: FetchTerms
     let session: HTTPSession
     let row: FetchBoard.Row
-    /// Returns the file name to use for a suggested one: the same, or `name.1` and so on if another URL of this call has it.
+    /// Returns the file name to use for a suggested name: the same name, or `name.1` and so on if another URL of this run has that name.
     let claim: @Sendable (String) -> String
 
     func run() async throws(FetchFailure) -> FetchedFile {
@@ -70,7 +70,7 @@ struct FetchRun: Sendable {
         }
     }
 
-    // MARK: Places
+    // MARK: Names and paths
 
     private var folder: String {
         switch terms.place {
@@ -87,13 +87,13 @@ struct FetchRun: Sendable {
         return end == path.startIndex ? "/" : String(path[..<end])
     }
 
-    /// Calls with the same URL and destination have the same purpose, so that a later call finds the existing part.
+    /// Runs that fetch the same URL to the same destination use the same purpose, so that a later run finds the existing part.
     private var purpose: PartFile.Purpose {
         switch terms.place {
         case .file(let path): .file(key: "\(item.uri)\n\(path.split(separator: "/").last ?? "")")
         case .folder: .file(key: "\(item.uri)\n\(item.name ?? "")")
         case .outlet(.null) where item.digest == nil: .nothing
-        // An output that is not a file gets a part that cannot be resumed.
+        // For an output that is not a file, the part cannot be resumed.
         case .outlet: .reading
         }
     }
@@ -108,7 +108,7 @@ struct FetchRun: Sendable {
 
     /// Checks the existing file with this name.
     /// - Returns: the existing file if it is the requested file.
-    /// - Throws: if the existing file is a different one and must not be replaced.
+    /// - Throws: an error if the existing file is a different file that must not be replaced.
     private func standing(at path: String) throws(FetchFailure) -> FetchedFile? {
         var facts = stat()
         guard lstat(path, &facts) == 0 else { return nil }
@@ -129,9 +129,9 @@ struct FetchRun: Sendable {
             .file, "file_exists", "\(printable(path, limit: 4096)) already exists; --overwrite replaces it")
     }
 
-    // MARK: The whole
+    // MARK: The complete file
 
-    /// Runs slow work where it does not delay tasks that read. The work is cancelled with the task.
+    /// Runs slow work on another thread, so that it does not delay tasks that read. If the task is cancelled, the work is cancelled too.
     private static func elsewhere<Value: Sendable>(
         _ work: @escaping @Sendable () throws(FetchFailure) -> Value
     ) async throws(FetchFailure) -> Value {
@@ -156,7 +156,7 @@ struct FetchRun: Sendable {
                     .digest, "other_digest",
                     digest == item.digest
                         ? "the digest is wrong: \(FileDigest.text(made)), expected \(FileDigest.text(digest))"
-                        : "the digest is not the one in the server's Repr-Digest: \(FileDigest.text(made)), expected \(FileDigest.text(digest))"
+                        : "the digest differs from the server's Repr-Digest: \(FileDigest.text(made)), expected \(FileDigest.text(digest))"
                 )
                 failure.isAboutStored = part.isFromStore
                 throw failure
@@ -165,7 +165,7 @@ struct FetchRun: Sendable {
         return wanted
     }
 
-    /// From here on the file is final: only waiting for a reader can still be cancelled.
+    /// From here on the file is final. A cancellation can now only end the wait for a reader.
     private func put(
         _ part: PartFile, _ facts: PartTransfer.Facts, _ digests: [ContentDigest]
     ) async throws(FetchFailure) -> FetchedFile {

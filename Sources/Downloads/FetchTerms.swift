@@ -1,7 +1,7 @@
 import Foundation
 import HTTPSession
 
-/// The options of one call, for all its files.
+/// The options of one run of `larder fetch`, for all its files.
 package struct FetchTerms: Sendable {
     package enum Place: Sendable {
         case file(String)
@@ -21,7 +21,7 @@ package struct FetchTerms: Sendable {
     package var fields = HTTPFields()
     /// Whether the server may be contacted if a stored response does not match its digest.
     package var mayAskAgain = true
-    /// The mode of the files, according to the umask.
+    /// The mode of the files: the default mode without the bits of the umask.
     package var mode: mode_t = 0o644
 
     package init() {}

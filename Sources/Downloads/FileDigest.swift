@@ -7,7 +7,7 @@ import TextCoding
 package enum FileDigest {
     static let pieceLength = 1 << 20
 
-    /// - Throws: also when the task is cancelled.
+    /// - Throws: an error also if the task is cancelled.
     static func make(of part: PartFile, by algorithm: DigestAlgorithm) throws(FetchFailure) -> ContentDigest {
         let hasher = DigestHasher(algorithm)
         var offset: UInt64 = 0
@@ -21,10 +21,10 @@ package enum FileDigest {
     }
 
     /// - Returns: `nil` if the file cannot be read.
-    /// - Throws: when the task is cancelled.
+    /// - Throws: an error if the task is cancelled.
     static func make(ofFileAt path: String, by algorithm: DigestAlgorithm) throws(FetchFailure) -> ContentDigest? {
         guard let file = FileHandle(forReadingAtPath: path) else { return nil }
-        defer { try? file.close() }  // nothing to lose: the file was only read
+        defer { try? file.close() }  // after reading, an error of close does not matter
         let hasher = DigestHasher(algorithm)
         // If the file cannot be read to its end, the digest does not match.
         while let piece = try? file.read(upToCount: pieceLength), !piece.isEmpty {
@@ -39,7 +39,7 @@ package enum FileDigest {
         "\(digest.algorithm.rawValue.filter { $0 != "-" }):\(Hexadecimal.encode(digest.octets))"
     }
 
-    /// Parses the form of `text`.
+    /// Parses a digest in the form of `text`.
     /// - Throws: an error that describes a valid digest.
     package static func read(_ text: String) throws(FetchFailure) -> ContentDigest {
         if let digest = ContentDigest(text) { return digest }
@@ -60,7 +60,8 @@ package enum FileDigest {
         }
         let name = algorithm.rawValue.filter { $0 != "-" }
         let (wanted, count) = (algorithm.length * 2, text.drop { $0 != ":" }.dropFirst().count)
-        let found = count == 0 ? "nothing" : count == wanted ? "other characters too" : "\(count) characters"
+        let found =
+            count == 0 ? "nothing" : count == wanted ? "characters that are not hexadecimal digits" : "\(count) characters"
         return "expected \(wanted) hexadecimal digits after \(name):, found \(found)"
     }
 }

@@ -9,13 +9,13 @@ enum PartDecision: Equatable, Sendable {
     case whole(FetchedEntity)
     /// A part of the entity: the bytes of this range.
     case part(Range<UInt64>, FetchedEntity)
-    /// A part without a strong validator, or without a known end: no other part can be combined with it.
+    /// The response has a part without a strong validator or without a known end, so no other part can be combined with it.
     case lonePart
     /// The existing part cannot be continued: the response is from a different entity, or the requested range no longer exists.
     case changed
-    /// A response that is not the file.
+    /// The response is not the file.
     case refused
-    /// A part that was not requested.
+    /// The response has a part that was not requested.
     case malformed
 
     /// - Parameters:

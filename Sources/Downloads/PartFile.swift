@@ -3,14 +3,14 @@ import Foundation
 import HTTPMessage
 import HTTPSerialization
 
-/// The part of a file that exists so far, under a hidden name in the final folder. One process at a time uses it.
+/// The part of a file that exists so far, under a hidden name in the folder of the final file. Only one process at a time uses the part.
 ///
-/// Written by all tasks that fetch parts of it; a byte counts as present once it is written. Other work that may wait for the disk is done
-/// on a queue, in order, so that tasks that read are not delayed.
+/// All tasks that fetch pieces of the file write to the part; a byte counts as present once it is written. Other work that may wait for
+/// the disk is done on a queue, in order, so that tasks that read are not delayed.
 final class PartFile: Sendable {
     /// The request and the destination of the part.
     enum Purpose: Sendable, Equatable {
-        /// The part becomes a file, possibly in a later call.
+        /// The part becomes a file, possibly in a later run.
         case file(key: String)
         /// The part is read by this process, and has no name.
         case reading
@@ -22,11 +22,11 @@ final class PartFile: Sendable {
         var entity: FetchedEntity?
         var digests: [String] = []
         var done = Extents()
-        /// The number of bytes that earlier calls left.
+        /// The number of bytes that earlier runs left.
         var keptLength: UInt64 = 0
         var isFromStore = false
         var name = ""
-        /// When the last record was written; `nil` if there was none yet.
+        /// When the last record was written; `nil` if no record was written yet.
         var recorded: ContinuousClock.Instant?
         var recordInterval = PartFile.shortestRecordInterval
     }
@@ -43,11 +43,12 @@ final class PartFile: Sendable {
     private let state = Guarded(State())
     private let queue = DispatchQueue(label: "larder.part")
 
-    /// The interval for writing the record, for a process that resumes after a `kill -9`: at first short, then increasing.
+    /// How often the record is written, so that another process can resume after a `kill -9`: at first at short intervals, then at
+    /// increasing ones.
     private static let shortestRecordInterval: Duration = .milliseconds(20)
     private static let longestRecordInterval: Duration = .seconds(1)
 
-    /// Opens the part, with the bytes that an earlier call left. May wait for the disk.
+    /// Opens the part, with the bytes that an earlier run left. May wait for the disk.
     init(
         in folder: String, for purpose: Purpose, isSequential: Bool,
         synchronize: @escaping @Sendable (Int32) -> Int32 = { fdatasync($0) }
@@ -140,7 +141,7 @@ final class PartFile: Sendable {
 
     var isWhole: Bool { state.withLock { state in state.entity?.total.map { state.done.missing(of: $0).isEmpty } ?? false } }
 
-    // MARK: Changes
+    // MARK: Changing the part
 
     /// Discards everything.
     func beginAnew() async throws(FetchFailure) {
@@ -197,7 +198,8 @@ final class PartFile: Sendable {
     /// Asks the kernel to start writing this range, so that little remains to be flushed at the end. Only a hint.
     func beginWritingBack(_ range: Range<UInt64>) {
         guard case .file = purpose else { return }
-        // Linux starts writing dirty pages. It would also drop pages that are already on disk, but these are new.
+        // With this advice Linux starts to write dirty pages. It also drops pages from memory that are already on disk, but the pages of
+        // this range are new.
         _ = posix_fadvise(descriptor, off_t(range.lowerBound), off_t(range.upperBound - range.lowerBound), POSIX_FADV_DONTNEED)
     }
 
@@ -260,7 +262,7 @@ final class PartFile: Sendable {
     /// Renames the part to its final name, atomically.
     /// - Parameters:
     ///   - replaces: whether to replace an existing file.
-    ///   - mode: the mode of a new file. A file that replaces another gets the other's mode.
+    ///   - mode: the mode of a new file. A file that replaces another gets the mode of the replaced file.
     func move(to target: String, replaces: Bool, mode: mode_t) async throws(FetchFailure) {
         let moved: Result<Void, FetchFailure> = await aside { [self] in
             Result { () throws(FetchFailure) in try moveNow(to: target, replaces: replaces, mode: mode) }

@@ -52,9 +52,9 @@ struct PartRecord: Codable, Equatable {
         return (try? file.readToEnd()).map(Array.init)
     }
 
-    /// If the record cannot be written, no other process can resume the part, but this process continues.
+    /// If the record cannot be written, no later process can resume the part, but this process continues.
     func write(_ path: String) {
-        guard let data = try? JSONEncoder().encode(self) else { return }  // every value can be encoded
+        guard let data = try? JSONEncoder().encode(self) else { return }  // encoding these values never fails
         let hidden = path + ".new"
         let descriptor = open(hidden, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return }
@@ -66,7 +66,8 @@ struct PartRecord: Codable, Equatable {
 
     /// Identifies the boot of the system.
     static func currentBoot() -> String {
-        let octets = try? LocalFile.bytes(at: "/proc/sys/kernel/random/boot_id", atMost: 100)  // empty if there is no ID
+        // No bytes if the system has no boot ID.
+        let octets = try? LocalFile.bytes(at: "/proc/sys/kernel/random/boot_id", atMost: 100)
         return String(decoding: octets ?? [], as: UTF8.self)
     }
 

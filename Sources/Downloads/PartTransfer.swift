@@ -11,7 +11,7 @@ import HTTPSession
 /// passes. In a pass each worker takes one piece after another. A worker that fails returns the rest of its piece and ends, so that a
 /// server that accepts fewer connections gets fewer. A worker that finds another entity ends the pass.
 struct PartTransfer: Sendable {
-    /// The facts from the responses.
+    /// The facts that the responses contained.
     struct Facts: Sendable {
         var name = ""
         var isFromStore = false
@@ -35,7 +35,7 @@ struct PartTransfer: Sendable {
     private enum Break: Error {
         /// The existing part belongs to another entity.
         case changed
-        /// The server's parts cannot be combined: the whole file is requested at once.
+        /// The parts that the server sends cannot be combined, so the whole file is requested at once.
         case needsWhole
         case standing(FetchedFile)
         case failure(FetchFailure)
@@ -73,7 +73,7 @@ struct PartTransfer: Sendable {
         }
     }
 
-    /// Adds to the failure that the server asks for a longer wait than allowed.
+    /// Adds to the failure's text that the server asks for a longer wait than allowed.
     private static func last(_ failure: FetchFailure, _ retries: RetryPolicy) -> FetchFailure {
         guard failure.isRetryable, retries.limit > 0, let asked = failure.retryAfter, asked > retries.longestRetryAfter else {
             return failure
@@ -123,7 +123,7 @@ struct PartTransfer: Sendable {
                 try await take(response, at: 0..<(new.total ?? .max), endsKnown: new.total != nil)
                 part.noteEnd()
             case .part(let range, let entity):
-                // A 206 need not repeat the name.
+                // A 206 need not repeat the field that suggests the file name.
                 if part.entity != nil, !part.suggestedName.isEmpty { facts.name = part.suggestedName }
                 try await admit(entity, facts.name, digests)
                 try await takeAll(response, range, entity)
@@ -151,7 +151,7 @@ struct PartTransfer: Sendable {
         row.begin(at: part.length, of: entity.total, keeping: part.keptLength)
     }
 
-    // MARK: Several at once
+    // MARK: Several requests at once
 
     private func takeAll(_ first: StreamingResponse, _ range: Range<UInt64>, _ entity: FetchedEntity) async throws(Break) {
         let queue = PieceQueue(part.missing, without: range, pieceLength: terms.parts > 1 ? pieceLength : .max)
@@ -193,7 +193,7 @@ struct PartTransfer: Sendable {
                     switch PartDecision(status: response.status, fields: response.fields, asked: piece, entity: entity) {
                     case .part(let range, _):
                         try await take(response, at: range, endsKnown: true)
-                        // The server may have sent fewer bytes than requested; the others are requested again.
+                        // The server may have sent fewer bytes than requested; the missing bytes are requested again.
                         queue.giveBack(range.upperBound..<piece.upperBound)
                     case .refused: throw Break.failure(await refusal(response))
                     default: throw Break.changed
@@ -238,7 +238,8 @@ struct PartTransfer: Sendable {
     private func refusal(_ response: StreamingResponse) async -> FetchFailure {
         var body: [UInt8] = []
         if GatewayAnswer.isLarders(response.fields) {
-            body = (try? await response.body.collect(atMost: GatewayAnswer.lengthLimit)) ?? []  // or only the status is used
+            // Without a body, only the status is used.
+            body = (try? await response.body.collect(atMost: GatewayAnswer.lengthLimit)) ?? []
         }
         return GatewayAnswer.failure(status: response.status, fields: response.fields, body: body)
     }
@@ -246,7 +247,7 @@ struct PartTransfer: Sendable {
     private static let writeBackLength: UInt64 = 8 << 20
 
     /// Writes the content to its place.
-    /// - Parameter endsKnown: whether exactly the range's number of bytes must arrive.
+    /// - Parameter endsKnown: whether the content must have exactly the length of the range.
     private func take(_ response: StreamingResponse, at range: Range<UInt64>, endsKnown: Bool) async throws(Break) {
         let told = DigestField(parsing: response.fields.values(of: "Content-Digest"))?.strongest
         let hasher = told.map { DigestHasher($0.algorithm) }

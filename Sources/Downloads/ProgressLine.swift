@@ -68,7 +68,7 @@ struct ProgressLine {
         return facts
     }
 
-    /// The widths of `100 %`, `1023 of 1024 MiB` and `1023 MiB/s`. A line of facts needs about ten columns more.
+    /// The widths in columns of `100 %`, `1023 of 1024 MiB` and `1023 MiB/s`. The remaining time after them needs about ten columns more.
     private static let factWidths = [5, 16, 10]
     private static let usualFactsWidth = 5 + 16 + 10 + 10 + 6
 
@@ -81,7 +81,7 @@ struct ProgressLine {
         total == 0 || done >= total ? 100 : min(99, UInt64(100 * Double(done) / Double(total)))
     }
 
-    /// The end of a name is more informative than its start.
+    /// A long label loses its start, because the end of a file name is more informative.
     private static func cut(_ label: String, to width: Int) -> String {
         label.count <= width ? label : "…" + label.suffix(max(0, width - 1))
     }

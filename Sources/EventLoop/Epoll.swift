@@ -28,7 +28,7 @@ struct Epoll: ~Copyable {
     }
 
     func remove(_ target: Int32) {
-        // This may fail: a library may already have closed its descriptor, and then the kernel has removed it.
+        // This call may fail: if a library has already closed its descriptor, the kernel no longer watches it.
         _ = larder_epoll_remove(descriptor, target)
     }
 

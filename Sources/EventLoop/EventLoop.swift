@@ -8,18 +8,18 @@ package protocol BatchHandler: AnyObject {
 
 /// Waits for descriptors, deadlines and messages on one thread.
 ///
-/// Confined to the thread that calls `run`: created before it, used there, and released after it. Other threads use a `LoopHandle`. Its
-/// state is not checked for exclusive access at run time, which would cost a hundred instructions per use. Only one thread uses it, and
-/// no handler is called or released while a table changes.
+/// Confined to the thread that calls `run`: the loop is created before `run`, used on that thread, and released after `run`. Other threads
+/// use a `LoopHandle`. The loop's state is not checked for exclusive access at run time, which would cost a hundred instructions per use.
+/// Only one thread uses it, and no handler is called or released while a table changes.
 ///
-/// One turn: wait, read the clock, report ready descriptors, report due timers, run the work deferred to the end of the batch. A turn
-/// reports only a few newcomers, in order of arrival and after all other descriptors. So existing connections wait only for these few, even
-/// if many newcomers arrive at once.
+/// One turn: wait, read the clock, report ready descriptors, report due timers, run the work deferred to the end of the batch. A newcomer
+/// is a descriptor of a new connection, until `admit`. A turn reports only a few newcomers, in order of arrival and after all other
+/// descriptors. So existing connections wait only for these few, even if many newcomers arrive at once.
 package final class EventLoop {
     private let epoll: Epoll
     @exclusivity(unchecked) private var slots: [DescriptorSlot] = []
     @exclusivity(unchecked) private var timers = TimerQueue()
-    /// The tokens of ready newcomers.
+    /// The tokens of newcomers that are ready and not yet reported.
     @exclusivity(unchecked) private var newcomers = WaitingQueue<UInt64>()
     private let mailbox: Mailbox
     private var mailboxHandler: MailboxHandler?
@@ -86,7 +86,8 @@ package final class EventLoop {
         while index < count {
             let token = epoll.token(at: index)
             let descriptor = Int(truncatingIfNeeded: token & 0xFFFF_FFFF)
-            // A descriptor that was removed earlier in this batch, and perhaps reused for another connection, has a new generation.
+            // A descriptor that was removed earlier in this batch, and perhaps reused for another connection, has a new generation; its old
+            // event is dropped.
             if slots[descriptor].generation == UInt32(truncatingIfNeeded: token >> 32), let handler = slots[descriptor].handler {
                 if slots[descriptor].isNewcomer {
                     wait(for: token, descriptor, epoll.ready(at: index))
@@ -123,13 +124,14 @@ package final class EventLoop {
             slots[descriptor].awaited = ReadyEvents()
             handler.ready(slots[descriptor].interest.contains(.peerClose) ? events : events.subtracting(.peerClosed))
             left -= 1
-            // The peer may have closed after data that was already reported, and no other event would report that.
+            // The kernel reports each event of a newcomer once. If the peer has closed the connection, `admit` makes the kernel report the
+            // close again, after the handler has read the data.
             let registration = Registration(descriptor: Int32(descriptor), generation: UInt32(truncatingIfNeeded: token >> 32))
             if events.contains(.peerClosed), slots[descriptor].generation == registration.generation { admit(registration) }
         }
     }
 
-    /// Makes a newcomer an ordinary registration: from now on it is reported in every turn in which it is ready.
+    /// Ends the treatment of a descriptor as a newcomer: from now on it is reported in every turn in which it is ready.
     package func admit(_ registration: Registration) {
         let index = Int(registration.descriptor)
         precondition(slots[index].generation == registration.generation, "the registration has ended")
@@ -142,8 +144,8 @@ package final class EventLoop {
 
     /// Watches a descriptor. The caller still owns it and closes it after `deregister`.
     ///
-    /// - Parameter isNewcomer: report it after all others, and edge-triggered, until `admit`. Its handler must read all available data
-    ///   or admit it.
+    /// - Parameter isNewcomer: until `admit`, the descriptor is reported after all others, and edge-triggered. The handler must read all
+    ///   available data or call `admit`.
     package func register(
         _ descriptor: Int32, _ interest: Interest, handler: any EventHandler, isNewcomer: Bool = false
     ) throws(SystemError) -> Registration {
@@ -159,7 +161,7 @@ package final class EventLoop {
         return registration
     }
 
-    /// Changes the interest; calls the kernel only if the new interest differs.
+    /// Changes the events that the loop waits for on a descriptor; calls the kernel only if they differ from the former ones.
     package func modify(_ registration: Registration, _ interest: Interest) {
         let index = Int(registration.descriptor)
         precondition(slots[index].generation == registration.generation, "the registration has ended")
@@ -214,7 +216,7 @@ package final class EventLoop {
         withExtendedLifetime(handler) {}
     }
 
-    /// Sets or moves a deadline. Moving it later costs one store.
+    /// Sets or moves a deadline. Moving a deadline to a later time costs one memory write.
     package func setTimer(_ timer: TimerID, at deadline: MonotonicTime) {
         timers.set(timer, at: deadline)
     }
@@ -283,7 +285,7 @@ package final class EventLoop {
         unsafeDowncast(pending, to: PendingReplyOf<Value>.self).handler(value)
     }
 
-    // MARK: Turns
+    // MARK: Steps of a turn
 
     fileprivate func collectMessages() {
         for message in mailbox.collect() { message(self) }

@@ -1,10 +1,11 @@
 import CLinux
 import Synchronization
 
-/// A value protected by a lock, for short sections that call no code outside.
+/// A value protected by a lock. The code that runs under the lock must be short, and must not call other modules.
 ///
 /// No other code uses `Mutex`. ThreadSanitizer does not see into the library of `Mutex`, and would report every use. So the sanitizer's
-/// build (`LARDER_SANITIZE=thread`) announces each lock and unlock. Inlined into other modules, so that it costs as much as `Mutex`.
+/// build (`LARDER_SANITIZE=thread`) announces each lock and unlock. The methods are inlined into other modules, so that they cost no more
+/// than those of `Mutex`.
 @frozen
 @usableFromInline
 package struct Guarded<Value: ~Copyable>: ~Copyable, Sendable {

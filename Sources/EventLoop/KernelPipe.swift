@@ -9,7 +9,8 @@ package final class KernelPipe {
     /// The requested capacity of a pipe, in bytes; the kernel may grant less.
     package static let capacity = 256 * 1024
 
-    /// `splice` has no flag against SIGPIPE, so the signal is ignored: a peer that has closed must cause an error, not end the process.
+    /// `splice` has no flag against SIGPIPE, so the signal is ignored: a peer that has closed the connection must cause an error, not end
+    /// the process.
     private static let ignoringBrokenPipes: Void = { _ = signal(SIGPIPE, SIG_IGN) }()
 
     package init?() {

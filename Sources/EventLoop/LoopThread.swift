@@ -36,7 +36,8 @@ package final class LoopThread: Sendable {
     /// Waits until the loop has stopped, or until the time limit. Call it once, and do not also call `join()`.
     /// - Returns: whether the loop has stopped.
     package func join(withinMilliseconds milliseconds: Int) -> Bool {
-        // ThreadSanitizer supports a time limit only with this clock. If the clock is set meanwhile, the wait only takes longer or shorter.
+        // ThreadSanitizer supports a time limit only with the wall clock. If the wall clock is set during the wait, the wait takes longer
+        // or shorter.
         var deadline = timespec()
         clock_gettime(CLOCK_REALTIME, &deadline)
         let nanoseconds = deadline.tv_nsec + milliseconds % 1000 * 1_000_000

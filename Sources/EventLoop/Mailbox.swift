@@ -36,7 +36,7 @@ final class Mailbox: Sendable {
     }
 
     func collect() -> [Message] {
-        // A message posted after this exchange finds an empty mailbox and wakes the loop again.
+        // A message posted after `messages` was emptied here wakes the loop again.
         contents.withLock { contents in
             let messages = contents.messages
             contents.messages = []
@@ -45,7 +45,7 @@ final class Mailbox: Sendable {
     }
 
     func close() {
-        // Messages may own objects whose deinit takes other locks: they are released after this lock.
+        // Messages may own objects whose deinit takes other locks, so the messages are released only after this lock.
         let dropped = contents.withLock { contents in
             contents.isClosed = true
             let messages = contents.messages

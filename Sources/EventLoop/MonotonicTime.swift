@@ -12,7 +12,7 @@ package struct MonotonicTime: Comparable, Hashable, Sendable {
 
     @inlinable package static func < (left: MonotonicTime, right: MonotonicTime) -> Bool { left.nanoseconds < right.nanoseconds }
 
-    /// The time this much later; `never` instead of an overflow.
+    /// The time that is later by this duration; `never` if the sum would overflow.
     @inlinable
     package func advanced(milliseconds: Int) -> MonotonicTime {
         guard milliseconds > 0 else { return self }

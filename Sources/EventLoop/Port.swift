@@ -1,6 +1,6 @@
 /// Sends any number of messages of one type to a loop, until the loop closes it.
 ///
-/// Unlike a `Reply`, it stays open. Its handler stays on the loop.
+/// Unlike a `Reply`, a port can send more than one message. The port's handler stays on the loop.
 package struct Port<Value: Sendable>: Sendable {
     let mailbox: Mailbox
     let number: UInt64

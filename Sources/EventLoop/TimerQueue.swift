@@ -9,7 +9,7 @@ package struct TimerID: Equatable, Sendable {
     let generation: UInt32
 }
 
-/// Timers that can be set again at the cost of one store.
+/// Timers whose deadline can be moved to a later time at the cost of one memory write.
 ///
 /// A binary heap orders timers by the time at which each will be *checked*. Moving a deadline later, as a connection does with every
 /// request, only stores the new deadline. When the old time comes, the timer is checked, is not yet due, and is put back. Only a deadline

@@ -1,6 +1,6 @@
 /// A first-in, first-out queue that reuses its storage.
 package struct WaitingQueue<Element> {
-    /// The elements from `next` on wait. Removed elements are `nil`.
+    /// The queue is the part of this array that begins at the index `next`. Elements before it were removed, and are `nil`.
     private var elements: [Element?] = []
     private var next = 0
 

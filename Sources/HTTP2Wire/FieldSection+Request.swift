@@ -23,7 +23,7 @@ extension FieldSection {
         guard let raw = isTunnel ? appendAuthority(to: &head) : appendURI(to: &head) else { return .malformed }
         head.rawTarget = raw
         do throws(RequestTargetError) {
-            // The method of an extended CONNECT would require a target in authority form.
+            // With its own method, an extended CONNECT would require a target in authority form. So its target is parsed as that of a GET.
             head.target = try RequestTarget(
                 parsing: raw.range, in: head.fields.bytes.span, method: head.method == .connect && !isTunnel ? .get : head.method,
                 with: &memory)
@@ -33,7 +33,7 @@ extension FieldSection {
             case .malformed, .formNotAllowed, .authority, .fragment, .illegalOctet: return .malformed
             }
         }
-        // A Host field that cannot be parsed identifies another entity than the authority (RFC 9113 §8.3.1).
+        // A Host field that cannot be parsed counts as a Host field that differs from `:authority` (RFC 9113 §8.3.1).
         if head.fields.contains(.host) {
             guard head.hostField != nil, head.hostFieldMatchesTarget else { return .malformed }
         }
@@ -47,7 +47,8 @@ extension FieldSection {
         return head.fields.appendBytes(pseudoSpan(of: authority))
     }
 
-    /// The target URI in the form that a client sends to a proxy in HTTP/1.1; `nil` if parsing this URI would give other parts.
+    /// The target URI in absolute form, as in an HTTP/1.1 request to a proxy; `nil` if this URI would not be parsed to the same scheme,
+    /// authority and path.
     private func appendURI(to head: inout RequestHead) -> Extent? {
         guard let scheme = pseudoFields.scheme, let path = pseudoFields.path, Self.isScheme(pseudoSpan(of: scheme)) else {
             return nil
@@ -87,7 +88,7 @@ extension FieldSection {
         return true
     }
 
-    /// Whether a path can follow this authority: it contains no byte that ends an authority.
+    /// Whether this authority contains none of the bytes that end an authority, so that a path can follow the authority.
     private static func endsWithPath(_ authority: Span<UInt8>) -> Bool {
         for index in authority.indices {
             let byte = authority[index]

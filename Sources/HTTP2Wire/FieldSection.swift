@@ -1,6 +1,7 @@
 import HTTPMessage
 
-/// The field section that a session is receiving (RFC 9113 §8.2, §8.3). One for each connection: field blocks are not interleaved.
+/// The field section that a session is receiving (RFC 9113 §8.2, §8.3). A connection needs only one such object, because field blocks are
+/// not interleaved.
 struct FieldSection {
     /// The pseudo-header fields as positions in `pseudo`.
     struct PseudoFields {

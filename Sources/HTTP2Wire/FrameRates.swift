@@ -1,4 +1,4 @@
-/// Counts the peer's frames of one `rateWindow`.
+/// Counts the frames that the peer sends in one `rateWindow`, a period of time.
 struct FrameRates {
     private let limits: HTTP2Limits
     private var windowStart = Duration.zero
@@ -9,12 +9,13 @@ struct FrameRates {
     private var oversizedHeads = 0
     private var windowUpdates = 0
     private var others = 0
-    /// The number of acknowledgements that have not been sent. A new window does not reset this number.
+    /// The number of acknowledgements of SETTINGS and PING that have not been sent. The start of a new `rateWindow` does not reset this
+    /// number.
     private var owed = 0
 
     init(limits: HTTP2Limits) { self.limits = limits }
 
-    /// Starts another window if the current one is over.
+    /// Starts a new `rateWindow` if the current one is over.
     mutating func advance(to now: Duration) {
         guard now - windowStart >= limits.rateWindow else { return }
         windowStart = now
@@ -68,7 +69,8 @@ struct FrameRates {
 
     mutating func noteAcknowledgementSent() { owed -= 1 }
 
-    /// A peer responds to content with WINDOW_UPDATE, and may measure the round-trip time with PING, as gRPC does.
+    /// Each DATA frame that is sent permits the peer a few more WINDOW_UPDATE and PING frames: a peer responds to content with
+    /// WINDOW_UPDATE, and may measure the round-trip time with PING, as gRPC does.
     mutating func noteDataSent() {
         windowUpdates = max(0, windowUpdates - HTTP2Limits.windowUpdatesPerData)
         pings = max(0, pings - 1)
@@ -80,7 +82,7 @@ struct FrameRates {
 
     var exceedsResets: Bool { resets > limits.resetStreams }
 
-    /// The peer has sent a head that is above a limit for heads.
+    /// Counts a head of the peer that is above a limit for heads.
     mutating func noteOversizedHead() { oversizedHeads += 1 }
 
     var exceedsOversizedHeads: Bool { oversizedHeads > limits.oversizedHeads }

@@ -9,11 +9,11 @@ struct FrameScanner {
         case limit(HTTP2Limit)
         /// The client's bytes are not the preface (RFC 9113 §3.4).
         case preface
-        /// PUSH_PROMISE, although this client has disabled push (RFC 9113 §6.6, §8.4), or a client's PUSH_PROMISE.
+        /// A PUSH_PROMISE frame: from a server although this client has disabled push (RFC 9113 §6.6, §8.4), or from a client.
         case push
         /// A padded frame without a padding length (RFC 9113 §4.2).
         case frameSize
-        /// PRIORITY for stream 0 (RFC 9113 §6.3).
+        /// A PRIORITY frame for stream 0 (RFC 9113 §6.3).
         case priority
     }
 
@@ -76,7 +76,7 @@ struct FrameScanner {
     mutating func scan(_ bytes: UnsafeRawBufferPointer) -> Scan {
         var scan = Scan()
         var index = 0
-        // Where the header that is being read began; negative if that was in an earlier scan.
+        // The position at which the frame header being read began; negative if the header began in an earlier scan.
         var headerStart = state == .header ? -position : 0
         scanning: while index < bytes.count {
             switch state {
@@ -155,7 +155,7 @@ struct FrameScanner {
         case Kind.priority:
             if isOnConnection { return .priority }
             limit = rates.noteOther()
-        // GOAWAY is counted with the other frames: no peer needs more than two.
+        // GOAWAY frames count under the limit for other frames, because no peer needs more than two.
         default: limit = rates.noteOther()
         }
         return limit.map(Violation.limit)

@@ -21,7 +21,7 @@ package struct HTTP2ErrorCode: RawRepresentable, Equatable, Hashable, Sendable {
     /// The peer requires HTTP/1.1 for this request.
     package static let http11Required = HTTP2ErrorCode(rawValue: 0xD)
 
-    /// Whether a sender uses this code because its peer has violated the protocol.
+    /// Whether this code says that the sender's peer has violated the protocol.
     var blamesPeer: Bool {
         switch self {
         case .protocolError, .flowControlError, .streamClosed, .frameSizeError, .refusedStream, .enhanceYourCalm: true

@@ -5,18 +5,18 @@ package typealias HTTP2StreamID = Int32
 
 /// Something that a session has received. Events are in the order of the peer's frames.
 package enum HTTP2Event: Sendable {
-    /// A request, on a server. Its target is in absolute form, made of `:scheme`, `:authority` and `:path`; the target of an ordinary
-    /// CONNECT is in authority form.
+    /// A request that a server has received. Its target is in absolute form, made of `:scheme`, `:authority` and `:path`; the target of an
+    /// ordinary CONNECT is in authority form.
     /// - `extendedConnect`: the position of `:protocol` in the head's bytes (RFC 8441); `nil` if there is none.
     /// - `endStream`: the request has no content and no trailers. No `end` follows.
     case requestHead(HTTP2StreamID, RequestHead, extendedConnect: Extent?, endStream: Bool)
     /// A request that RFC 9113 permits, but whose target Larder rejects. In HTTP/1.1 a request with such a target gets 400.
     case unacceptableTarget(HTTP2StreamID, RequestTargetError, endStream: Bool)
-    /// A field section above `headerListBytes` or `fieldCount`. The stream is open, so that a server can respond with 431.
+    /// A field section above `headerListBytes` or `fieldCount`. The stream stays open, so that a server can respond with 431.
     case headTooLarge(HTTP2StreamID, endStream: Bool)
-    /// An informational response, on a client (RFC 9110 §15.2). The caller limits their number.
+    /// An informational response that a client has received (RFC 9110 §15.2). The caller limits their number.
     case informationalHead(HTTP2StreamID, ResponseHead)
-    /// A final response, on a client.
+    /// A final response that a client has received.
     case responseHead(HTTP2StreamID, ResponseHead, endStream: Bool)
     /// Content, as positions in the bytes given to `receive`. The caller must call `consumed` for it.
     case data(HTTP2StreamID, Range<Int>)
@@ -31,7 +31,7 @@ package enum HTTP2Event: Sendable {
     case goAway(lastStream: HTTP2StreamID, HTTP2ErrorCode)
     /// The peer's settings have changed.
     case settings
-    /// The peer has applied the settings sent last.
+    /// The peer has applied the settings that this side sent last.
     case settingsAcknowledged
     case pingAcknowledged(UInt64)
     /// `submitData` accepts more content for this stream now, after it accepted only a part before.

@@ -2,46 +2,50 @@
 ///
 /// If the peer exceeds a limit of `HTTP2Limit`, the session sends GOAWAY with ENHANCE_YOUR_CALM and reads no more.
 package struct HTTP2Limits: Equatable, Sendable {
-    /// Requests that a client may have open at once (SETTINGS_MAX_CONCURRENT_STREAMS). A further request is a connection error, or
-    /// is refused while the client has not acknowledged the settings.
+    /// The maximum number of requests that a client may have open at once (SETTINGS_MAX_CONCURRENT_STREAMS). A further request is a
+    /// connection error, or is refused while the client has not acknowledged the settings.
     package var concurrentStreams = 100
-    /// Bytes of a decoded field section: names, values, and 32 for each line (SETTINGS_MAX_HEADER_LIST_SIZE, RFC 9113 §10.5.1).
+    /// The maximum size of a decoded field section, in bytes: names, values, and 32 bytes for each line (SETTINGS_MAX_HEADER_LIST_SIZE, RFC
+    /// 9113 §10.5.1).
     package var headerListBytes = 64 * 1024
-    /// Field lines of a field section. All `cookie` lines of a request together count as one.
+    /// The maximum number of field lines in a field section. All `cookie` lines of a request together count as one.
     package var fieldCount = 100
-    /// Bytes of each dynamic table for compression (SETTINGS_HEADER_TABLE_SIZE, RFC 7541 §4.2).
+    /// The size of each dynamic table for compression, in bytes (SETTINGS_HEADER_TABLE_SIZE, RFC 7541 §4.2).
     package var headerTableBytes = 4096
-    /// CONTINUATION frames of one field block (CVE-2024-27316), at most `continuationFramesMaximum`. A field block also has one frame
-    /// before these. Each frame has at most 16 KiB.
+    /// The maximum number of CONTINUATION frames of one field block (CVE-2024-27316), at most `continuationFramesMaximum`. A field block
+    /// also has one frame before these. Each frame has at most 16 KiB.
     package var continuationFrames = 8
     /// The fixed limit of some versions of libnghttp2, whose sessions are unusable after a field block exceeds it.
     package static let continuationFramesMaximum = 8
-    /// The time in which frames are counted.
+    /// The length of the time in which frames are counted.
     package var rateWindow = Duration.seconds(10)
-    /// DATA frames without content and without END_STREAM, for each `rateWindow` (CVE-2019-9518).
+    /// The maximum number of DATA frames without content and without END_STREAM, for each `rateWindow` (CVE-2019-9518).
     package var emptyDataFrames = 100
-    /// SETTINGS frames for each `rateWindow` (CVE-2019-9515).
+    /// The maximum number of SETTINGS frames for each `rateWindow` (CVE-2019-9515).
     package var settingsFrames = 20
-    /// PING frames for each `rateWindow`, beyond one for each DATA frame sent (CVE-2019-9512).
+    /// The maximum number of PING frames for each `rateWindow`, beyond one for each DATA frame sent (CVE-2019-9512).
     package var pingFrames = 50
-    /// Streams reset by the peer, or by this side because of a violation, for each `rateWindow` (CVE-2023-44487, CVE-2025-8671).
+    /// The maximum number of streams reset by the peer, or by this side because of a violation, for each `rateWindow` (CVE-2023-44487,
+    /// CVE-2025-8671).
     package var resetStreams = 200
-    /// Heads and trailers above `headerListBytes` or `fieldCount`, for each `rateWindow`. One received byte can be decoded to a field of
-    /// 4,000 bytes (RFC 7541 §7.3).
+    /// The maximum number of heads and trailers above `headerListBytes` or `fieldCount`, for each `rateWindow`. One received byte can be
+    /// decoded to a field of 4,000 bytes (RFC 7541 §7.3).
     package var oversizedHeads = 100
-    /// WINDOW_UPDATE frames for each `rateWindow`, beyond `windowUpdatesPerData` for each DATA frame sent.
+    /// The maximum number of WINDOW_UPDATE frames for each `rateWindow`, beyond `windowUpdatesPerData` for each DATA frame sent.
     package var windowUpdateFrames = 1000
-    /// WINDOW_UPDATE frames that a peer may send for each DATA frame: one for the stream and one for the connection, twice.
+    /// The number of WINDOW_UPDATE frames that a peer may send for each DATA frame. A usual peer sends one for the stream and one for the
+    /// connection; twice as many are permitted.
     package static let windowUpdatesPerData = 4
-    /// PRIORITY, PRIORITY_UPDATE and GOAWAY frames, and frames of unknown types, for each `rateWindow` (CVE-2019-9513).
+    /// The maximum number of PRIORITY, PRIORITY_UPDATE and GOAWAY frames, and frames of unknown types, for each `rateWindow`
+    /// (CVE-2019-9513).
     package var otherFrames = 500
-    /// Queued frames that respond to the peer's frames, and that the peer has not read yet (CVE-2019-9514).
+    /// The maximum number of queued frames that respond to the peer's frames, and that the peer has not read yet (CVE-2019-9514).
     package var queuedControlFrames = 200
-    /// Bytes of content that the peer may send on a stream before it is consumed (SETTINGS_INITIAL_WINDOW_SIZE).
+    /// The maximum number of bytes of content that the peer may send on a stream before they are consumed (SETTINGS_INITIAL_WINDOW_SIZE).
     package var streamWindow = 256 * 1024
-    /// Bytes of content that the peer may send on all streams before they are received.
+    /// The maximum number of bytes of content that the peer may send on all streams together before this side has received them.
     package var connectionWindow = 1024 * 1024
-    /// Bytes of content that a session accepts for a stream before they are sent.
+    /// The maximum number of bytes of content that a session accepts for a stream before they are sent.
     package var outgoingStreamBytes = 64 * 1024
 
     package init() {}

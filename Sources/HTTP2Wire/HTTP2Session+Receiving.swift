@@ -105,7 +105,7 @@ extension HTTP2Session {
 
     func noteContent(of stream: HTTP2StreamID, at bytes: UnsafeRawPointer?, count: Int) {
         guard let entry = streams[stream], let bytes, let input else {
-            // The stream was reset; its content only counts against the window of the connection.
+            // The stream was reset, so its content only counts against the window of the connection.
             nghttp2_session_consume_connection(pointer, count)
             return
         }
@@ -115,7 +115,7 @@ extension HTTP2Session {
         events.append(.data(stream, start..<start + count))
     }
 
-    // MARK: Ends
+    // MARK: End of a stream
 
     func noteClosed(_ stream: HTTP2StreamID, _ code: HTTP2ErrorCode) {
         guard let entry = streams[stream] else { return }
@@ -130,7 +130,7 @@ extension HTTP2Session {
     }
 
     /// Removes a stream.
-    /// - Returns: whether there was one.
+    /// - Returns: whether the stream existed.
     func forget(_ stream: HTTP2StreamID) -> Bool {
         guard let entry = streams[stream] else { return false }
         queuedBytes -= entry.queued

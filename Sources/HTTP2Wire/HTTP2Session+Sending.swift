@@ -17,7 +17,7 @@ package enum HTTP2SubmitError: Error, Equatable, Sendable {
 }
 
 extension HTTP2Session {
-    /// Begins a request, on a client. Fields that HTTP/2 does not have (RFC 9113 §8.2.2) are left out, as is Host.
+    /// Begins a request; only for the session of a client. Fields that HTTP/2 does not have (RFC 9113 §8.2.2) are left out, as is Host.
     /// - Parameters:
     ///   - extendedConnect: the value of `:protocol`, with a target in absolute form (RFC 8441 §4).
     ///   - endStream: the request has no content and no trailers.
@@ -53,7 +53,7 @@ extension HTTP2Session {
         if result < 0 { throw .failed(code: result) }
     }
 
-    /// Begins the final response, on a server.
+    /// Begins the final response; only for the session of a server.
     /// - Parameter endStream: the response has no content and no trailers, like a response to HEAD.
     package func submitResponse(
         _ stream: HTTP2StreamID, _ head: borrowing ResponseHead, endStream: Bool
@@ -81,13 +81,13 @@ extension HTTP2Session {
 
     // MARK: Content
 
-    /// How many bytes of content `submitData` accepts for the stream now: both windows of the peer permit them, and the stream has
-    /// space for them.
+    /// How many bytes of content `submitData` accepts for the stream now: as many as the peer's windows for the stream and the connection
+    /// permit, and as the stream has space for.
     package func capacity(of stream: HTTP2StreamID) -> Int {
         guard let entry = streams[stream], !entry.isEnding, !hasFailed else { return 0 }
         var window = Int(nghttp2_session_get_stream_remote_window_size(pointer, stream))
         if nghttp2_session_find_stream(pointer, stream) == nil {
-            // The request is queued; its stream begins with the initial window.
+            // The request is still queued, and its stream will begin with the initial window.
             window = Int(nghttp2_session_get_remote_settings(pointer, NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE))
         }
         let connection = Int(nghttp2_session_get_remote_window_size(pointer)) - queuedBytes
@@ -126,7 +126,7 @@ extension HTTP2Session {
     }
 
     private func resume(_ stream: HTTP2StreamID) {
-        // An error is harmless: libnghttp2 has then not asked for the stream's content yet.
+        // An error is harmless: it means that libnghttp2 has not asked for the stream's content yet.
         _ = nghttp2_session_resume_data(pointer, stream)
     }
 
@@ -211,7 +211,7 @@ extension HTTP2Session {
         Int(nghttp2_session_get_remote_settings(pointer, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS))
     }
 
-    // MARK: What was sent
+    // MARK: Sent frames
 
     func noteSent(_ frame: UnsafePointer<nghttp2_frame>) {
         let header = frame.pointee.hd

@@ -93,13 +93,13 @@ package final class HTTP2Session {
         case nil: break
         case .limit(let limit): return fail(exceeding: limit)
         case .preface: return fail(.protocolError, reason: "the client's bytes are not HTTP/2")
-        case .push: return fail(.protocolError, reason: "a PUSH_PROMISE frame, which is not allowed")
-        case .frameSize: return fail(.frameSizeError, reason: "a padded frame without a padding length")
-        case .priority: return fail(.protocolError, reason: "a PRIORITY frame on stream 0")
+        case .push: return fail(.protocolError, reason: "the peer sent a PUSH_PROMISE frame, which is not allowed")
+        case .frameSize: return fail(.frameSizeError, reason: "the peer sent a padded frame without a padding length")
+        case .priority: return fail(.protocolError, reason: "the peer sent a PRIORITY frame on stream 0")
         }
-        // `FrameRates` counts acknowledgements exactly. This check also limits RST_STREAM frames for a client that does not read. A
-        // client's session is not checked: it queues its own requests here, and its server can cause frames only for streams of these
-        // requests.
+        // The number of queued frames also limits RST_STREAM frames to a client that does not read; acknowledgements are counted exactly by
+        // `FrameRates`. A client's session is not checked: it queues its own requests here, and its server can cause frames only for
+        // streams of these requests.
         let queueLimit = limits.queuedControlFrames + 4 * limits.concurrentStreams
         if role == .server, nghttp2_session_get_outbound_queue_size(pointer) > queueLimit {
             fail(exceeding: .queuedControlFrames)
@@ -120,8 +120,8 @@ package final class HTTP2Session {
 
     /// Permits the peer to send as many bytes as were consumed of the stream's content (RFC 9113 §5.2).
     ///
-    /// This opens the window of the stream. The window of the connection opens when content is received: content that is not read
-    /// delays no other stream, and the windows of the streams limit what is kept.
+    /// This opens the window of the stream. The window of the connection opens as soon as content is received, so unread content of one
+    /// stream does not delay other streams. The windows of the streams limit how much unread content is kept.
     package func consumed(_ stream: HTTP2StreamID, _ count: Int) {
         guard count > 0, !isBroken, let entry = streams[stream] else { return }
         let count = min(count, entry.unconsumed)
@@ -172,7 +172,7 @@ package final class HTTP2Session {
         if spareFields.count > 1 { spareFields.removeLast(spareFields.count - 1) }
     }
 
-    // MARK: Failing
+    // MARK: Failures
 
     private func fail(exceeding limit: HTTP2Limit) {
         if hasFailed { return }

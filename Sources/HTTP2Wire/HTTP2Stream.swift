@@ -12,7 +12,7 @@ final class HTTP2Stream {
     /// Bytes of content that the caller was given and has not consumed.
     var unconsumed = 0
 
-    /// Content to send. The bytes before `sent` are sent.
+    /// Content to send. The bytes before `sent` have been sent already.
     @exclusivity(unchecked) private var output: [UInt8] = []
     private var sent = 0
     /// Whether the content ends after `output`.

@@ -71,7 +71,8 @@ struct OutgoingFields {
         }
     }
 
-    /// RFC 9113 §8.2.2 and §8.3.1: connection-specific fields, TE unless it is `trailers`, and Host, which `:authority` replaces.
+    /// Whether HTTP/2 does not have the field (RFC 9113 §8.2.2, §8.3.1): a connection-specific field, TE unless its value is `trailers`, or
+    /// Host, which `:authority` replaces.
     private static func isLeftOut(_ line: FieldLine, of fields: borrowing Fields) -> Bool {
         switch line.known {
         case .connection, .keepAlive, .proxyConnection, .transferEncoding, .upgrade, .http2Settings, .host: true
@@ -101,18 +102,18 @@ struct OutgoingFields {
         note(from: start, nameCount: name.utf8CodeUnitCount)
     }
 
-    /// Records a field line. Its name and value are the bytes from `start` on.
+    /// Records a field line. Its name and value are the appended bytes from `start` on.
     private mutating func note(from start: Int, nameCount: Int) {
         entries.append(
             Entry(name: Extent(offset: start, count: nameCount), value: Extent(start + nameCount..<bytes.count)))
     }
 
-    // MARK: For libnghttp2
+    // MARK: Conversion for libnghttp2
 
     func withEntries(_ submit: (UnsafePointer<nghttp2_nv>?, Int) -> CInt) -> CInt {
         bytes.withUnsafeBufferPointer { buffer in
             guard let base = buffer.baseAddress else { return submit(nil, 0) }
-            // libnghttp2 only reads these bytes.
+            // The pointer is mutable only by type: libnghttp2 does not change these bytes.
             let start = UnsafeMutablePointer(mutating: base)
             return withUnsafeTemporaryAllocation(of: nghttp2_nv.self, capacity: entries.count) { list in
                 for (index, entry) in entries.enumerated() {

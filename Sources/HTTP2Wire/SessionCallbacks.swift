@@ -17,7 +17,8 @@ enum SessionCallbacks {
                 isNeverIndexed: UInt32(flags) & NGHTTP2_NV_FLAG_NO_INDEX.rawValue != 0)
             return 0
         }
-        // libnghttp2 would skip the field and accept the message. By RFC 9113 §8.2.1 and §10.3, the message is malformed.
+        // By RFC 9113 §8.2.1 and §10.3, an invalid field makes the message malformed. Without this callback, libnghttp2 would skip the
+        // field and accept the message.
         nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks) { _, frame, _, _, _, _, _, owner in
             guard let frame else { return SessionCallbacks.resetsStream }
             session(of: owner).refuse(frame.pointee.hd.stream_id)

@@ -14,12 +14,12 @@ enum SessionSetup {
         guard nghttp2_option_new(&option) == 0 else { return nil }
         defer { nghttp2_option_del(option) }
         nghttp2_option_set_no_auto_window_update(option, 1)
-        // Closed streams are not kept: only the priorities of RFC 7540 would need them.
+        // libnghttp2 keeps no closed streams: only the priorities of RFC 7540 would need them.
         nghttp2_option_set_no_closed_streams(option, 1)
         nghttp2_option_set_builtin_recv_extension_type(option, UInt8(NGHTTP2_PRIORITY_UPDATE.rawValue))
         nghttp2_option_set_max_deflate_dynamic_table_size(option, limits.headerTableBytes)
         nghttp2_option_set_max_send_header_block_length(option, sendHeaderListBytes)
-        // This limit is above that of the scanner, which stops earlier so that the session can still send GOAWAY.
+        // libnghttp2's limit is above the limit of `FrameScanner`. The scanner stops earlier, so that the session can still send GOAWAY.
         nghttp2_option_set_max_outbound_ack(option, limits.queuedControlFrames + 64)
         var session: OpaquePointer?
         let result =

@@ -2,7 +2,7 @@ import HTTPMessage
 
 /// The priority parameters of a stream (RFC 9218 §4).
 package struct StreamPriority: Equatable, Sendable {
-    /// 0 is the most urgent, 7 the least.
+    /// The urgency: 0 is the most urgent, 7 the least urgent.
     package var urgency: UInt8 = 3
     /// Whether the client can use a part of the response before all of it has arrived.
     package var isIncremental = false

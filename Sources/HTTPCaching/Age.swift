@@ -2,8 +2,8 @@ import HTTPMessage
 
 /// The age of a stored response (RFC 9111 §4.2.3, §5.1).
 ///
-/// Differences between times of Larder's own clock are in milliseconds. The comparison with the origin's Date is in whole seconds, since
-/// Date has no finer unit. A response that arrives within the second of its Date has no apparent age.
+/// Larder computes the difference of two times of its own clock in milliseconds. It compares its clock with the origin server's Date in
+/// whole seconds, since Date has no finer unit. A response that arrives within the same second as its Date has an apparent age of 0.
 package enum Age {
     /// age_value: the first member of the Age field value; 0 if it is not a number or the field is absent (§5.1).
     static func value(of fields: Fields) -> DeltaSeconds {
@@ -17,7 +17,7 @@ package enum Age {
         return .zero
     }
 
-    /// corrected_initial_age in the conservative form. Never negative, at most 2^31 seconds.
+    /// corrected_initial_age in the conservative form (RFC 9111 §4.2.3). Never negative, at most 2^31 seconds.
     static func correctedInitialAgeInMilliseconds(
         ageValue: DeltaSeconds, dateValue: Timestamp, requestTime: Timestamp, responseTime: Timestamp
     ) -> Int64 {
@@ -39,7 +39,7 @@ package enum Age {
 }
 
 extension ReuseFacts {
-    /// current_age. If the clock was set back, the age does not fall below the age on arrival.
+    /// current_age (RFC 9111 §4.2.3). If the clock was set back, the age is at least the age that the response had on arrival.
     func currentAgeInMilliseconds(at now: Timestamp) -> Int64 {
         let residentTime = max(0, now.milliseconds - responseTime.milliseconds)
         return min(initialAgeInMilliseconds + residentTime, Self.greatestAge)

@@ -29,7 +29,7 @@ enum CacheDirective: UInt8 {
     }
 }
 
-/// Iterates over `#( token [ "=" ( token / quoted-string ) ] )` in one field line, without copying.
+/// Iterates over the directives `#( token [ "=" ( token / quoted-string ) ] )` of one field line, without copying.
 ///
 /// Text that does not fit the grammar is skipped up to the next comma outside quotes, and the directive is marked as malformed.
 struct CacheDirectiveScanner {
@@ -37,12 +37,12 @@ struct CacheDirectiveScanner {
         var name: Range<Int>
         /// The argument without its quotes; `nil` if there is no `=`.
         var argument: Range<Int>?
-        /// Whether the element has text that does not fit the grammar.
+        /// Whether the directive has text that does not fit the grammar.
         var isMalformed: Bool
     }
 
     private var index = 0
-    /// Whether a quoted string has no end. The text in it may have been a directive that forbids storing.
+    /// Whether a quoted string has no closing quote. The text in it may have been a directive that forbids storing.
     private(set) var hasOpenQuote = false
 
     mutating func next(in value: Span<UInt8>) -> Element? {
@@ -93,11 +93,11 @@ struct CacheDirectiveScanner {
     }
 }
 
-/// A directive's number. Repeated and invalid values are reported (RFC 9111 §4.2.1).
+/// The number in a directive's argument. Repeated and invalid values are reported (RFC 9111 §4.2.1).
 enum DirectiveNumber: Equatable {
     case absent
     case seconds(DeltaSeconds)
-    /// The value is not a number, or there are several different numbers.
+    /// The argument is not a number, or the directive is repeated with different numbers.
     case invalid
 
     mutating func note(_ element: CacheDirectiveScanner.Element, in value: Span<UInt8>) {

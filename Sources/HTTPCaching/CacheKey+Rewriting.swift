@@ -2,12 +2,12 @@ import HTTPMessage
 
 /// The cache key as changed by rules.
 ///
-/// A parameter that is left out of the key still goes to the origin server. The origin server might read it as a different parameter that
-/// is in the key. Then a client could choose the response that Larder stores for other clients ("parameter cloaking"). So Larder only
-/// leaves out or moves parameters that all common servers read alike. Anything else (`;`, encoded or bracketed names, a name that differs
-/// from a kept one in case only) stays in the key unchanged, which costs a miss at worst.
+/// A parameter that a rule leaves out of the key still goes to the origin server, which might read it as a different parameter that is
+/// in the key. Then a client could choose the response that Larder stores for other clients ("parameter cloaking"). So Larder only
+/// leaves out or moves parameters that all common servers parse alike. Anything else stays in the key unchanged: `;`, encoded or
+/// bracketed names, and a name that differs only in case from a name in the key. The worst result is a cache miss.
 extension CacheKey {
-    /// Queries with more parameters are not sorted.
+    /// A query with more parameters than this is not sorted.
     package static let sortedParameterLimit = 64
 
     /// Like `write(_:into:)`, with the changes of rules applied. Allocates only to sort a query.
@@ -40,7 +40,7 @@ extension CacheKey {
         key.append(name)
     }
 
-    /// A GET key, and the keys for the same URI of methods whose content is part of the key.
+    /// Reads a GET key, and the keys for the same URI of methods whose content is part of the key.
     package static func withContentKeys(_ key: [UInt8]) -> [[UInt8]] {
         let names: [StaticString] = [Method.query.name, Method.post.name]
         return [key]
@@ -66,10 +66,11 @@ extension CacheKey {
         }
     }
 
-    /// The parameters sorted by name. Parameters whose names a server might treat as equal keep their order.
-    /// - Returns: `nil` if the order may have a meaning that Larder cannot see, or for more than `sortedParameterLimit`.
+    /// The query's parameters, sorted by name. Parameters whose names a server might treat as equal keep their order.
+    /// - Returns: `nil` if the order may have a meaning that Larder cannot see, or if there are more parameters than
+    ///   `sortedParameterLimit`.
     private static func sortedParameters(of query: Span<UInt8>) -> [QueryParameter]? {
-        // An array: Swift 6.3's optimizer loses writes to an InlineArray in a failable initializer.
+        // This is an array, because Swift 6.3's optimizer loses writes to an InlineArray in a failable initializer.
         var parameters: [QueryParameter] = []
         var start = 0
         while start <= query.count {
@@ -114,7 +115,7 @@ struct QueryParameter {
     let start: Int
     let end: Int
     let nameEnd: Int
-    /// Whether the name is not empty and has only letters, digits, `_`, `-` and `.`.
+    /// Whether the parameter's name is not empty and has only letters, digits, `_`, `-` and `.`.
     let hasPlainName: Bool
     let holdsSemicolon: Bool
 

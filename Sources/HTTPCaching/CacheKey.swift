@@ -2,8 +2,8 @@ import HTTPMessage
 
 /// The primary cache key: the normalized target URI (RFC 9111 §2), `http://host:port/path?query`.
 ///
-/// It always has scheme, host and port, so that nothing else in a request can change it (T17 to T19). GET and HEAD share the key, since
-/// only responses to GET are stored.
+/// It always has scheme, host and port, and no other part of a request can change it (T17 to T19 in docs/threats.md). GET and HEAD
+/// share the key, since only responses to GET are stored.
 package struct CacheKey: Hashable, Sendable {
     package let bytes: [UInt8]
 
@@ -28,7 +28,7 @@ package struct CacheKey: Hashable, Sendable {
         }
     }
 
-    /// Appends `scheme://host:port` (RFC 9110 §4.3.1), the host in lower case.
+    /// Appends `scheme://host:port` (RFC 9110 §4.3.1), with the host in lower case.
     static func writeOrigin(of request: RequestHead, into output: inout [UInt8]) {
         let host = request.span(of: request.target.host)
         output.append(addingCapacity: originLength(ofHost: host.count)) {
@@ -49,13 +49,13 @@ package struct CacheKey: Hashable, Sendable {
         key.append(decimal: UInt64(target.port))
     }
 
-    /// The query follows the path directly.
+    /// The query directly follows the path, so one append takes both.
     private static func pathAndQuery(of target: RequestTarget) -> Extent {
         let start = target.path.isEmpty ? target.query.offset : target.path.offset
         return Extent(offset: Int(start), count: Int(target.path.count + target.query.count))
     }
 
-    /// The maximum length of an origin with this host: `https://[` before it and `]:65535` after it.
+    /// The maximum length of an origin with this host, in bytes: `https://[`, the host, and `]:65535`.
     private static func originLength(ofHost count: Int) -> Int { 9 + count + 7 }
 
     private static func isIPv6(_ kind: RequestTarget.HostKind) -> Bool {

@@ -1,11 +1,12 @@
 import HTTPMessage
 
-/// The changes that rules, settings or a session make to the cache's behavior for one request. Without overrides, RFC 9111 alone decides. A
-/// trivial type (no reference counts).
+/// The changes that rules, settings or a session make to the cache's behavior for one request. Without overrides, RFC 9111 alone
+/// decides. A trivial type (no reference counts).
 ///
-/// Each way to override the origin server has its own option: `ignored` for `no-store` and `private`, `setCookie: .always`, and `unsafe`
-/// for a policy or lifetime that applies despite `no-cache`, `must-revalidate`, `proxy-revalidate`, `s-maxage` or an explicit lifetime.
-/// Nothing overrides the request's own `no-store` or the requirements for requests with Authorization (RFC 9111 §3.5).
+/// Each way to override the origin server has its own option. `ignored` overrides `no-store` and `private`, and `setCookie: .always`
+/// permits storing a response that sets a cookie. `unsafe` lets a policy or lifetime override `no-cache`, `must-revalidate`,
+/// `proxy-revalidate`, `s-maxage` or an explicit lifetime. Nothing overrides the request's own `no-store` or the requirements for
+/// requests with Authorization (RFC 9111 §3.5).
 public struct CacheOverrides: Equatable, Sendable {
     /// Directives of the origin server that rules can ignore, so that a shared cache stores the response.
     public struct Directives: OptionSet, Sendable {
@@ -18,11 +19,11 @@ public struct CacheOverrides: Equatable, Sendable {
         public static let `private` = Directives(rawValue: 1 << 1)
     }
 
-    /// Whether a request waits for another client's fetch of the same response.
+    /// Whether a request waits while another client's request fetches the same response.
     public enum Collapsing: Equatable, Sendable {
         case never
         case always
-        /// Wait this long, then send the request.
+        /// Wait for this time at most, then send the request.
         case within(milliseconds: Int64)
     }
 
@@ -38,11 +39,11 @@ public struct CacheOverrides: Equatable, Sendable {
     public var maximumBodyLength: UInt64?
     /// Which responses with Set-Cookie may be stored; `nil` if not specified, which means `.explicit`.
     public var setCookie: SetCookieStorage?
-    /// How long past its lifetime a stored response is served while it is validated, and if the validation fails.
+    /// How long past its lifetime a stored response may be served: while Larder validates it, and after the validation failed.
     public var grace: DeltaSeconds?
     /// Whether a heuristic lifetime is used if the response has none (RFC 9111 §4.2.2); `nil` means yes.
     public var permitsHeuristic: Bool?
-    /// Whether requests wait for another client's fetch; `nil` means `.always`.
+    /// Whether requests wait while another client's request fetches the same response; `nil` means `.always`.
     public var collapsing: Collapsing?
     /// The maximum number of variants of one key (RFC 9111 §4.1); `nil` means the store's own limit.
     public var variantLimit: Int?
@@ -54,11 +55,13 @@ public struct CacheOverrides: Equatable, Sendable {
     package var isDisconnected = false
     /// How long past its lifetime a disconnected cache uses a response; `nil` means without limit.
     package var offlineStalenessLimit: DeltaSeconds?
-    /// Whether `unsafe` was set together with the policy or the lifetime. It never extends to values from another rule.
+    /// Whether `unsafe` was set together with the policy or the lifetime. An `unsafe` never extends to a policy or lifetime from
+    /// another rule.
     private(set) var isPolicyUnsafe = false
     private(set) var isTimeToLiveUnsafe = false
 
-    /// Policy and lifetime also override the origin server's directives. Every decision that relied on `unsafe` reports it.
+    /// Sets a policy and a lifetime that also override the origin server's directives. Every decision that relied on `unsafe` reports
+    /// this.
     public var unsafe: Bool {
         get { isPolicyUnsafe || isTimeToLiveUnsafe }
         set {
@@ -108,12 +111,13 @@ public struct CacheOverrides: Equatable, Sendable {
         offlineStalenessLimit = later.offlineStalenessLimit ?? offlineStalenessLimit
     }
 
-    /// Whether a lifetime is set, for all statuses or some. A later rule's lifetimes replace them as a whole.
+    /// Whether a lifetime is set for all statuses or for some of them. If a later rule sets lifetimes, they replace all of them.
     package var givesLifetime: Bool { timeToLive != nil || !statusLifetimes.isEmpty }
 
     package func lifetime(of status: Status) -> DeltaSeconds? { statusLifetimes.lifetime(of: status) ?? timeToLive }
 
-    /// Whether a response that was stored against a directive of the origin server, or although it sets a cookie (T23), may still be used.
+    /// Whether the overrides still permit using a response that is stored against a directive of the origin server, or although it sets
+    /// a cookie (T23 in docs/threats.md).
     package func permitsUse(of facts: ReuseFacts) -> Bool {
         let flags = facts.flags
         guard !flags.isDisjoint(with: [.noStore, .private, .setCookie]) else { return true }
@@ -124,7 +128,8 @@ public struct CacheOverrides: Equatable, Sendable {
 
     package var effectivePolicy: CachePolicy { policy ?? .useProtocol }
 
-    /// Whether the request must not be forwarded (RFC 9111 §5.2.1.7, a rule, or because the cache is disconnected).
+    /// Whether the request must not be forwarded, because of only-if-cached (RFC 9111 §5.2.1.7), because of a rule, or because the
+    /// cache is disconnected.
     package func forbidsForwarding(of request: RequestDirectives) -> Bool {
         isDisconnected || request.contains(.onlyIfCached) || effectivePolicy == .storedOnly
     }

@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// How this cache handled a request, for the Cache-Status field (RFC 9211). Its name in the field is `Larder`.
+/// How this cache handled a request, for the Cache-Status field (RFC 9211). The cache's name in the field is `Larder`.
 ///
 /// A trivial type (no reference counts). Writing it does not allocate.
 package struct CacheStatus: Equatable, Sendable {
@@ -22,7 +22,7 @@ package struct CacheStatus: Equatable, Sendable {
     package var outcome: Outcome
     /// The remaining lifetime in seconds; negative once stale.
     package var remaining: Int64?
-    /// The status of the response from the next hop, if it is not the one delivered.
+    /// The status of the response from the next hop, if the client gets another status.
     package var forwardStatus: Status?
     package var stored = false
     package var collapsing = Collapsing.none
@@ -73,7 +73,7 @@ package struct CacheStatus: Equatable, Sendable {
     package func write(rule: String = "", into output: inout OutputSpan<UInt8>) {
         switch outcome {
         case .hit:
-            // One append for the most common case.
+            // The most common case takes a single append.
             output.append(remaining == nil ? "Larder; hit" : "Larder; hit; ttl=")
         case .forwarded(let reason):
             output.append("Larder; fwd=")
@@ -89,8 +89,8 @@ package struct CacheStatus: Equatable, Sendable {
         writeDetail(rule: rule, into: &output)
     }
 
-    /// Adds the key to the last field line written, as a String (RFC 9211 §2.7, RFC 9651 §4.1.6). Bytes that a String cannot hold are
-    /// percent-encoded.
+    /// Adds the cache key, as a String, to the last field line written (RFC 9211 §2.7, RFC 9651 §4.1.6). Bytes that a String cannot
+    /// hold are percent-encoded.
     package static func append(key: [UInt8], toFieldAtEndOf output: inout [UInt8]) {
         output.removeLast(2)
         output.append("; key=\"")
@@ -149,7 +149,7 @@ package struct CacheStatus: Equatable, Sendable {
 }
 
 extension ReuseTerms {
-    /// The `detail` that says why the response could be used. It takes precedence over the lifetime's source.
+    /// The `detail` that says why the response could be used. This `detail` takes precedence over the source of the lifetime.
     fileprivate var detail: StaticString? {
         if usedUnsafe { return "unsafe" }
         if isByRecordedChain { return Self.recordedChainWord }
@@ -158,7 +158,7 @@ extension ReuseTerms {
 }
 
 extension LifetimeSource {
-    /// The word in `Cache-Status`, if the lifetime is not the origin server's.
+    /// The `detail` that names the lifetime's source in `Cache-Status`; `nil` if the origin server gave the lifetime.
     package var detail: StaticString? {
         switch self {
         case .heuristic: "heuristic"

@@ -16,8 +16,8 @@ package struct CachingSequence: Sendable {
     private enum State: Sendable {
         case created
         case lookingUp
-        /// What to do if the stored response cannot be read: fetch, report the failure, or deliver the origin server's error response that
-        /// the stale response replaced.
+        /// What to do if the body of the stored response cannot be read: fetch the response, report the failure, or deliver the origin
+        /// server's error response that the stale response replaced.
         case serving(otherwise: Alternative)
         case sent
         case over
@@ -34,7 +34,8 @@ package struct CachingSequence: Sendable {
     private let overrides: CacheOverrides
     private let secondary: SecondaryKey
     private let targets: TargetedCacheControl
-    /// Whether no client waits: then nothing is served, and an error of the origin server changes nothing (RFC 5861 §3, RFC 9111 §4.3.3).
+    /// Whether this is a validation in the background, for which no client waits. Then nothing is served, and an error of the origin
+    /// server changes nothing (RFC 5861 §3, RFC 9111 §4.3.3).
     private let isBackground: Bool
 
     private var state = State.created
@@ -56,7 +57,7 @@ package struct CachingSequence: Sendable {
         self.init(request, directives, overrides, secondary, targets, validating: nil)
     }
 
-    /// Validates, in the background, a stored response that was served stale.
+    /// Creates the sequence that validates, in the background, a stored response that was served stale.
     package init(
         validating stored: StoredResponse, request: RequestHead, directives: RequestDirectives, overrides: CacheOverrides,
         secondary: SecondaryKey = .none, targets: TargetedCacheControl = .none
@@ -122,7 +123,7 @@ package struct CachingSequence: Sendable {
     }
 
     /// Reports that the head of the origin server's response has arrived.
-    /// - Parameter stored: the responses now stored under the key; used if `needsStored(for:)`.
+    /// - Parameter stored: the responses now stored under the key; used only if `needsStored(for:)` is true.
     package mutating func received(
         _ response: OriginResponse, stored: [StoredResponse] = [], at now: Timestamp
     ) -> CachingStep {
@@ -202,13 +203,13 @@ package struct CachingSequence: Sendable {
         return serve(stored, age: terms.age, otherwise: alternative)
     }
 
-    /// Invalidates the responses that the request made outdated, and decides whether the response is stored.
+    /// Invalidates the stored responses that the request made outdated, and decides whether the new response is stored.
     private mutating func deliver(_ response: OriginResponse) -> CachingStep {
         changes += Invalidation.keys(request: request, response: response.head).map { .invalidate($0) }
         let storage = Storability.decide(
             request: request, response: response.head, overrides: overrides, secondary: secondary, targets: targets,
             requestTime: response.requestTime, responseTime: response.responseTime)
-        // The response has another representation and is not stored, so the stored one is outdated (RFC 9111 §4.3.3).
+        // The new response is another representation and is not stored, so the stored response is outdated (RFC 9111 §4.3.3).
         if case .doNotStore(let refusal) = storage, !refusal.isOfRequest, let selected, Self.replaces(response.head.status) {
             changes.append(.remove(selected))
         }
@@ -228,7 +229,7 @@ package struct CachingSequence: Sendable {
         let selectable = candidates.filter { $0 === asked || Vary.matches($0.nominatedFields, request.fields, secondary) }
         let identified = Freshening.identified(by: response.head, among: selectable, asked: asked)
         guard let newest = identified.first else {
-            // The 304 is about a representation other than the stored one.
+            // The 304 applies to a representation other than the stored one.
             changes.append(.remove(asked))
             selected = nil
             return isBackground ? end(.finish) : send(validating: nil)
@@ -262,7 +263,8 @@ package struct CachingSequence: Sendable {
                 targets: targets, requestTime: response.requestTime, responseTime: response.responseTime)
             switch effect {
             case .freshened(let new):
-                // The body keeps the trust policy under which it was received, even if the HEAD was sent under another policy.
+                // The body keeps the mark of the trust policy under which it was received, even if the HEAD request was sent under
+                // another policy.
                 changes.append(.freshen(stored, as: new.withTrust(policyMark: stored.facts.trust, chain: stored.chain)))
             case .outdated: changes.append(.remove(stored))
             case .none: break

@@ -3,8 +3,8 @@ import HTTPMessage
 /// The digest of a request's content, as a part of the key. SHA-256: with a weaker hash, a client could find two contents with
 /// one digest, and make Larder serve its own response to other clients.
 package enum ContentDigest {
-    /// The digest of the content and of the fields that describe it (RFC 9110 §8.3, §8.4, §8.5): the same bytes have another meaning
-    /// under another type.
+    /// The digest of the content and of the fields that describe it (RFC 9110 §8.3, §8.4, §8.5), since the same bytes have another
+    /// meaning under another media type.
     package static func make(of content: Span<UInt8>, describedBy fields: Fields) -> [UInt8] {
         var digest = SHA256()
         for line in fields.lines {

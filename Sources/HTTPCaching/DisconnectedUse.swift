@@ -1,10 +1,11 @@
 import HTTPMessage
 
-/// A disconnected cache (`mode: offline`, or `auto` without a network) sends no request to an origin server. It uses stored responses of
-/// any age, or up to a limit (RFC 9111 §4.2.4).
+/// A disconnected cache (`mode: offline`, or `auto` without a network) sends no request to an origin server. It uses stored responses
+/// of any age, or up to a limit (RFC 9111 §4.2.4).
 ///
-/// The request's age directives (§5.2.1) are advice, and a rule's policy says when to contact the origin server. A disconnected cache
-/// ignores both. The origin server's limits on stale use still apply: §5.2.2.2 makes a disconnected cache respond with an error, 504.
+/// A disconnected cache ignores the request's age directives, which are advice (§5.2.1), and a rule's policy, which says when to
+/// contact the origin server. The origin server's limits on stale use still apply: under must-revalidate, §5.2.2.2 requires a
+/// disconnected cache to respond with an error, which is 504.
 extension Reuse {
     static func decideDisconnected(
         _ facts: ReuseFacts, _ clock: ReuseClock, _ request: RequestDirectives, _ overrides: CacheOverrides

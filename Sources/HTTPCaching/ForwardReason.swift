@@ -7,22 +7,23 @@ package enum ForwardReason: UInt8, Sendable, CaseIterable {
     case partial
     /// A part of the response is stored. Larder fetches the rest for the store only, because of a rule.
     case fill
-    /// A GET or HEAD with content: the content might select another response, so a shared one is not used (T18).
+    /// A GET or HEAD with content. The content might select another response, so the stored response for requests without content is
+    /// not used (T18 in docs/threats.md).
     case requestContent
-    /// The cache policy of this name (`CachePolicy`).
+    /// A rule or session set the cache policy of this name (`CachePolicy`).
     case reload, reloadAll, revalidate
     /// The request directive of this name rejects the stored response, or every stored response.
     case requestNoCache, requestPragma, requestMaxAge, requestMinFresh
-    /// If-Match or If-Unmodified-Since, which only the origin server can evaluate.
+    /// The request has If-Match or If-Unmodified-Since, which only the origin server can evaluate.
     case originCondition
     case stale
-    /// The stored response is stale, and this directive of the origin server forbids stale use that a rule or the client would allow.
+    /// The stored response is stale. A rule or the client would allow stale use, but this directive of the origin server forbids it.
     case mustRevalidate, proxyRevalidate, sMaxAge
     /// The stored response is stale for longer than a disconnected cache serves it.
     case maxStaleOffline
     /// The stored response has no-cache.
     case noCache
-    /// An unsafe rule that no longer applies had allowed storing the response.
+    /// The response was stored because of an unsafe rule, and that rule no longer applies.
     case unsafeRuleGone
     /// The response was received under a trust policy other than the active one.
     case trustChanged
@@ -57,7 +58,7 @@ package enum ForwardReason: UInt8, Sendable, CaseIterable {
         }
     }
 
-    /// The value of `fwd`. There is no `detail` if this token says everything.
+    /// The value of `fwd` in Cache-Status. There is no `detail` if this token gives the whole reason.
     package var forwardToken: StaticString {
         switch self {
         case .method: "method"

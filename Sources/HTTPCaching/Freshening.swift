@@ -10,13 +10,14 @@ package enum FresheningOutcome: Sendable {
     case usedAndRemoved(StoredResponse, StorageRefusal)
 }
 
-/// The effect of a 200 to HEAD on the stored response to GET that could have been selected for it (RFC 9111 §4.3.5).
+/// The effect of a 200 response to HEAD on the stored response to GET that could have been selected for the HEAD request (RFC 9111
+/// §4.3.5).
 package enum HEADEffect: Sendable {
     /// The freshened response replaces the stored one.
     case freshened(StoredResponse)
     /// The origin server now has another representation, or no longer allows storing this one.
     case outdated
-    /// The response to this request says nothing about other requests.
+    /// The response satisfies this request only, and does not change the stored response.
     case none
 }
 
@@ -31,7 +32,7 @@ package enum Freshening {
     package static func identified(
         by response: ResponseHead, among stored: [StoredResponse], asked: StoredResponse
     ) -> [StoredResponse] {
-        // A 304 describes the 200 that would have been sent (RFC 9110 §15.4.5).
+        // A 304 stands for a 200 response that the origin server did not send (RFC 9110 §15.4.5).
         let matching = stored.filter { ($0.facts.status == .ok || $0 === asked) && identifies(response, $0) }
         switch validators(of: response) {
         case .none: return [asked]
@@ -73,10 +74,11 @@ package enum Freshening {
         return refusal.isOfRequest ? .usedOnce(once, refusal) : .usedAndRemoved(once, refusal)
     }
 
-    /// Why a response that arrives in several messages may not be stored, based on the head of a later message. The parts are stored
-    /// and reused as one response (RFC 9111 §3.4).
+    /// Whether a response may still be stored when a later part of it arrives with its own head: the parts are stored and reused as one
+    /// response (RFC 9111 §3.4).
     /// - Parameter stored: the response with the first head.
-    /// - Returns: `nil` if the later head allows storing it for the same requests and reusing it at least as long.
+    /// - Returns: why it may not be stored; `nil` if the later head allows storing it for the same requests and reusing it for at least
+    ///   as long.
     package static func refusal(
         of stored: StoredResponse, continuedBy response: ResponseHead, request: RequestHead, overrides: CacheOverrides,
         secondary: SecondaryKey = .none, targets: TargetedCacheControl = .none, requestTime: Timestamp, responseTime: Timestamp
@@ -110,8 +112,8 @@ package enum Freshening {
         }
     }
 
-    /// Appends the Set-Cookie lines of a response whose other fields are stored. They go only to the client that sent the request
-    /// (T25).
+    /// Appends the Set-Cookie lines of a response whose other fields are stored. They go only to the client that sent the request (T25
+    /// in docs/threats.md).
     package static func writeSetCookie(of response: ResponseHead, into output: inout [UInt8]) {
         for line in response.fields.lines where line.known == .setCookie { response.fields.write(line, into: &output) }
     }
@@ -171,7 +173,8 @@ package enum Freshening {
 
     /// The stored fields, each replaced by the 304's lines of that name if there are any (§3.2).
     ///
-    /// Fields of the 304 that are not used: those that are never stored (§3.1), Content-Length, Content-Range, and Set-Cookie (T25).
+    /// Fields of the 304 that are not used: those that are never stored (§3.1), Content-Length, Content-Range, and Set-Cookie (T25 in
+    /// docs/threats.md).
     private static func merge(_ response: ResponseHead, into stored: ResponseHead) -> ResponseHead {
         var head = ResponseHead()
         head.status = stored.status
@@ -198,7 +201,8 @@ package enum Freshening {
     ) -> Bool {
         // The stored Date is always removed: if a 304 has no Date, its time of arrival becomes the Date (RFC 9110 §6.6.1).
         if line.known == .date { return true }
-        // The new cookie is for the client that sent the request (T25), and the origin server has replaced the old one.
+        // The new cookie is only for the client that sent the request (T25 in docs/threats.md). The stored cookie is outdated, so it is
+        // removed.
         if line.known == .setCookie { return fields.contains(.setCookie) }
         let name = stored.name(of: line)
         var index = fields.index(ofName: name)
@@ -226,7 +230,8 @@ extension ReuseFacts {
         .noCache, .mustRevalidate, .proxyRevalidate, .sMaxAge, .noTransform, .noStore, .private, .targeted,
     ]
 
-    /// Compares expiry times by the origin's clock, with a tolerance of one second: the directives that set them have that unit.
+    /// Compares expiry times by the origin server's clock. The tolerance is one second, because the directives that set these times are
+    /// in seconds.
     fileprivate func permits(asMuchAs other: ReuseFacts) -> Bool {
         flags.intersection(Self.restrictions).isSubset(of: other.flags) && staleWhileRevalidate >= other.staleWhileRevalidate
             && staleIfError >= other.staleIfError && expires + 1 >= other.expires

@@ -14,8 +14,8 @@ package enum Freshness {
 
     /// The lifetime that the response gives a shared cache; zero if its values contradict each other.
     ///
-    /// In order of precedence: s-maxage, max-age, Expires, the heuristic. A value that is not a number, or several different ones, make the
-    /// response stale (§4.2.1); an invalid Expires is treated as a time in the past (§5.3).
+    /// In order of precedence: s-maxage, max-age, Expires, the heuristic. A directive whose value is not a number, or that has several
+    /// different values, makes the response stale (§4.2.1); an invalid Expires is treated as a time in the past (§5.3).
     static func lifetime(
         of response: ResponseHead, directives: ResponseDirectives, facts: ReuseFacts
     ) -> Lifetime {
@@ -38,7 +38,7 @@ package enum Freshness {
         return heuristic(facts)
     }
 
-    /// Expires minus Date. Several lines that differ make the response stale.
+    /// Expires minus Date. If there are several Expires lines with different values, the response is stale.
     private static func untilExpires(_ fields: Fields, facts: ReuseFacts) -> DeltaSeconds {
         var earliest: Timestamp?
         var index = fields.index(of: .expires)
@@ -77,19 +77,20 @@ extension ReuseFacts {
         return withinSignature(timeToLive, usedUnsafe: true)
     }
 
-    /// A rule's lifetime, limited by the signature: no rule makes the origin server accept an expired signature.
+    /// A rule's lifetime, limited by the expiry of the signature in Location: no rule makes the origin server accept an expired
+    /// signature.
     private func withinSignature(
         _ timeToLive: DeltaSeconds, usedUnsafe: Bool
     ) -> (value: DeltaSeconds, source: LifetimeSource, usedUnsafe: Bool) {
         timeToLive > signatureLifetime ? (signatureLifetime, .signature, usedUnsafe) : (timeToLive, .rule, usedUnsafe)
     }
 
-    /// Whether the signature in Location has expired at this age: the redirect then leads to an error.
+    /// Whether the signature in Location has expired when the response has this age. The redirect then leads to an error.
     func isPastSignature(age: Int64) -> Bool {
         signatureLifetime < .greatest && age >= signatureLifetime.milliseconds
     }
 
-    /// A response to a request with Authorization that may be shared only because of s-maxage or must-revalidate must follow these
-    /// directives (RFC 9111 §3.5). No rule overrides that.
+    /// Whether an unsafe rule may override the directives of this response. A response to a request with Authorization that may be
+    /// shared only because of s-maxage or must-revalidate must follow these directives (RFC 9111 §3.5).
     var permitsUnsafeUse: Bool { !flags.contains(.authorized) || flags.contains(.public) }
 }

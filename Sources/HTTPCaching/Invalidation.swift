@@ -2,8 +2,8 @@ import HTTPMessage
 
 /// The stored responses that a request makes outdated (RFC 9111 §4.4).
 package enum Invalidation {
-    /// The keys to invalidate: the target's, and those of Location and Content-Location if they have the same origin. Empty unless the
-    /// method is unsafe (or unknown) and the response is not an error.
+    /// The keys to invalidate: the target URI's key, and the keys of Location and Content-Location if these have the same origin as the
+    /// target. Empty if the method is safe or the response is an error. An unknown method counts as unsafe.
     package static func keys(request: RequestHead, response: ResponseHead) -> [[UInt8]] {
         let isNoError = (200...399).contains(response.status.code)
         guard !request.method.isSafe, request.method != .connect, isNoError, !request.target.host.isEmpty else { return [] }
@@ -23,8 +23,8 @@ package enum Invalidation {
 }
 
 extension URIReference {
-    /// The key of a reference in a response. The reference is resolved against the request's target, to the extent that a key requires (RFC
-    /// 3986 §5.2). `nil` if it has another origin than the base or is malformed.
+    /// The key of a URI reference in a response. The reference is resolved against the request's target URI, as far as a key requires
+    /// (RFC 3986 §5.2). `nil` if the reference has another origin than the target URI or is malformed.
     static func key(of reference: Span<UInt8>, base request: RequestHead) -> [UInt8]? {
         for index in 0..<reference.count where reference[index] <= 0x20 || reference[index] == 0x7F { return nil }
         var octets: [UInt8] = []
@@ -55,7 +55,7 @@ extension URIReference {
         return key
     }
 
-    /// Whether host and port are those of the base. False if there is userinfo.
+    /// Whether host and port equal those of the base URI. False if there is userinfo.
     private static func authority(_ authority: Span<UInt8>, isThatOf request: RequestHead) -> Bool {
         var hostEnd = authority.count
         while hostEnd > 0, ASCII.isDigit(authority[hostEnd - 1]) { hostEnd -= 1 }

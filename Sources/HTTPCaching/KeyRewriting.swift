@@ -1,13 +1,14 @@
 import HTTPMessage
 
-/// How rules change the cache key. Parts that are left out of the key still go to the origin server.
+/// How rules change the cache key. Parameters that are left out of the key still go to the origin server.
 package struct KeyRewriting: Sendable {
     /// A query parameter name in rules: `utm_source` matches that name, `utm_*` every name that starts with `utm_`.
     package struct ParameterPattern: Equatable, Sendable {
         package let name: [UInt8]
         package let isPrefix: Bool
 
-        /// - Returns: `nil` for an empty text, a star that is not at the end, or characters that a parameter name cannot have.
+        /// - Returns: `nil` if the text is empty, has a star that is not at the end, or has characters that a parameter name cannot
+        ///   have.
         package init?(_ text: String) {
             let bytes = Array(text.utf8)
             isPrefix = bytes.last == UInt8(ascii: "*")
@@ -23,7 +24,8 @@ package struct KeyRewriting: Sendable {
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         package static let query = Methods(rawValue: 1 << 0)
-        /// If the store answers a POST, Larder does not write it through to the origin server (RFC 9111 §4). Only an unsafe rule sets this.
+        /// Includes the content of a POST in the key. If a stored response then satisfies a POST, Larder does not forward the POST to
+        /// the origin server, although RFC 9111 §4 requires it. Only an unsafe rule sets this.
         package static let post = Methods(rawValue: 1 << 1)
     }
 

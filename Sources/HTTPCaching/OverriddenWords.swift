@@ -5,9 +5,9 @@ package struct OverriddenWords: OptionSet, Sendable {
 
     package static let noStore = OverriddenWords(rawValue: 1 << 0)
     package static let `private` = OverriddenWords(rawValue: 1 << 1)
-    /// T23: a cookie is shared although the origin server gave no lifetime.
+    /// The response sets a cookie and is shared although the origin server gave no lifetime (T23 in docs/threats.md).
     package static let setCookie = OverriddenWords(rawValue: 1 << 2)
-    /// max-age, s-maxage or Expires.
+    /// The explicit lifetime: max-age, s-maxage or Expires.
     package static let lifetime = OverriddenWords(rawValue: 1 << 3)
     package static let noCache = OverriddenWords(rawValue: 1 << 4)
     package static let mustRevalidate = OverriddenWords(rawValue: 1 << 5)

@@ -2,9 +2,9 @@ import HTTPMessage
 
 /// The stored parts of an incomplete response (RFC 9111 §3.3), all with one strong entity tag. Never served as complete.
 package final class PartialResponse: Sendable {
-    /// Has the head and facts of the complete response. Only `extents` of its body can be read.
+    /// Has the head and facts of the complete response. Of its body, only the ranges in `extents` can be read.
     package let response: StoredResponse
-    /// The stored byte ranges, in order. They neither overlap nor adjoin.
+    /// The stored byte ranges, in order, separated by missing bytes.
     package let extents: [Range<UInt64>]
 
     package init(_ response: StoredResponse, extents: [Range<UInt64>]) {
@@ -18,8 +18,8 @@ package final class PartialResponse: Sendable {
         extents.contains { $0.lowerBound <= range.lowerBound && range.upperBound <= $0.upperBound }
     }
 
-    /// The range from the first to the last missing byte of `range`; empty if none is missing. Stored bytes in between are fetched
-    /// again, so that one request is enough.
+    /// The range from the first to the last missing byte within `range`; empty if no byte is missing. Stored bytes between missing
+    /// bytes are fetched again, so that one request is enough.
     package func missing(of range: Range<UInt64>) -> Range<UInt64> {
         var (lower, upper) = (range.lowerBound, range.upperBound)
         for extent in extents where extent.contains(lower) { lower = min(extent.upperBound, upper) }
@@ -29,7 +29,7 @@ package final class PartialResponse: Sendable {
         return lower..<upper
     }
 
-    /// The first missing bytes of the complete response, up to the next stored range.
+    /// The first missing range of the complete response: the bytes up to the next stored range.
     package var firstGap: Range<UInt64> {
         let lower = extents.first.map { $0.lowerBound == 0 ? $0.upperBound : 0 } ?? 0
         let next = extents.first { $0.lowerBound >= lower }

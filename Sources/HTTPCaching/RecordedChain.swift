@@ -1,9 +1,10 @@
-/// The certificate chain and other data that a server presented in the TLS handshake, as serialized by the code that verified the chain.
-/// This module does not read the data. A later trust policy can verify the chain when the server cannot be contacted.
+/// The certificate chain and other data that a server presented in the TLS handshake, serialized by the code that verified the chain.
+/// This module does not read the data. Larder can use the data later to verify the chain under another trust policy, when it cannot
+/// contact the server.
 ///
-/// Many responses share one chain: each has a reference to it.
+/// Many responses share one chain, so each response has a reference to it.
 package final class RecordedChain: Sendable {
-    /// The maximum size in bytes; larger chains are not kept. A usual chain has 3 to 6 KiB.
+    /// The maximum size in bytes; a larger chain is not kept. A usual chain has 3 to 6 KiB.
     package static let octetLimit = 64 << 10
 
     package let octets: [UInt8]

@@ -1,11 +1,11 @@
 import HTTPMessage
 
-/// The fields that make a request conditional or a range request (RFC 9110 §13.1, §14.2): their names, never their values. A trivial type
-/// (no reference counts).
+/// The names of the fields that make a request conditional or a range request (RFC 9110 §13.1, §14.2), without their values. A trivial
+/// type (no reference counts).
 package struct RequestConditions: OptionSet, Sendable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
-    /// The empty set. In another module, `[]` would cost every request a thousand instructions.
+    /// The empty set. Code in another module that wrote `[]` instead would cost every request a thousand instructions.
     package init() { rawValue = 0 }
 
     package static let ifMatch = RequestConditions(rawValue: 1 << 0)
@@ -29,7 +29,7 @@ package struct RequestConditions: OptionSet, Sendable {
         if stored.facts.flags.contains(.lastModified) { insert(.ifModifiedSince) }
     }
 
-    /// In the order of evaluation (RFC 9110 §13.2.2).
+    /// The conditions in the order in which they are evaluated (RFC 9110 §13.2.2).
     package var names: [String] { Self.all.compactMap { contains($0.condition) ? $0.name : nil } }
 
     private static let all: [(condition: RequestConditions, field: KnownField, name: String)] = [

@@ -1,6 +1,7 @@
 import HTTPMessage
 
-/// Everything in a request that affects the use of a stored response, parsed once. A trivial type (no reference counts).
+/// The cache directives and other facts of a request that affect the use of a stored response, parsed once. A trivial type (no
+/// reference counts).
 package struct RequestDirectives: Equatable, Sendable {
     package struct Flags: OptionSet, Sendable {
         package let rawValue: UInt32
@@ -39,22 +40,22 @@ package struct RequestDirectives: Equatable, Sendable {
     package private(set) var minFresh = DeltaSeconds.zero
     /// Used only if `flags` contains `.staleIfError` (RFC 5861 §4).
     package private(set) var staleIfError = DeltaSeconds.zero
-    /// The mark of the active trust policy for the target; 0 for plain http. A stored response must have the same mark. The client does not
-    /// send the mark.
+    /// The mark of the active trust policy for the target; 0 for plain http. A stored response is used only if it has the same mark.
+    /// Larder computes the mark; the client does not send it.
     package var trust: UInt64 = 0
 
-    /// Whether max-age rejects a response of this age, in milliseconds (RFC 9111 §5.2.1.1). max-age=0, which clients send to force
-    /// validation, rejects every response: by the clock alone, a response of the same millisecond would pass.
+    /// Whether max-age rejects a response of this age, in milliseconds (RFC 9111 §5.2.1.1). Clients send max-age=0 to force validation,
+    /// so it rejects every response, even one that was received in the same millisecond.
     func asksForYounger(than age: Int64) -> Bool { contains(.maxAge) && (age > maxAge.milliseconds || maxAge == .zero) }
 
     package init(_ request: borrowing RequestHead) {
-        // A pattern match, since == of an enum with raw values is a generic call.
+        // A pattern match is faster here: == of an enum with raw values is a generic call.
         switch request.method {
         case .get: flags = .isGET
         case .head: flags = .isHEAD
         default: flags = []
         }
-        // Most requests have none of the fields that are read here, and need only this bit test.
+        // Most requests have no field that is read below, so this bit test is enough for them.
         guard request.fields.present & Self.readFields != 0 else { return }
         let fields = request.fields
         if fields.contains(.authorization) { flags.insert(.authorization) }
@@ -92,8 +93,8 @@ package struct RequestDirectives: Equatable, Sendable {
         }
     }
 
-    /// Request directives are advice (RFC 9111 §5.2.1): an invalid one is ignored, so that it does not bypass the cache forever (T26).
-    /// If a directive is repeated, the most restrictive value applies.
+    /// Request directives are advice (RFC 9111 §5.2.1): an invalid directive is ignored, so that it does not make every request bypass
+    /// the cache (T26 in docs/threats.md). If a directive is repeated, the most restrictive value applies.
     private mutating func note(_ value: Span<UInt8>) {
         var scanner = CacheDirectiveScanner()
         while let element = scanner.next(in: value) {

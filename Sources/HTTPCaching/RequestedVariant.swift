@@ -1,7 +1,7 @@
 import HTTPMessage
 
-/// The canonical form of a request's own fields, for the names that one stored response nominates. Built once, then compared byte by
-/// byte with the forms of many stored responses (RFC 9111 §4.1). Does not allocate.
+/// The canonical form of the request fields that one stored response nominates in Vary, with this request's values. Built once, then
+/// compared byte by byte with the forms of many stored responses (RFC 9111 §4.1). Does not allocate.
 ///
 /// Noncopyable, since each comparison would otherwise copy it.
 struct RequestedVariant: ~Copyable {
@@ -47,7 +47,8 @@ struct RequestedVariant: ~Copyable {
         let difference = own.firstDifference(from: form)
         if difference == count, difference == form.count { return answersSecondaryKey }
         if firstValue.contains(difference) { return false }
-        // The forms nominate the same fields up to the difference. A difference in a value means another variant.
+        // Both forms nominate the same fields up to the first differing byte. If that byte is in a value, the request needs another
+        // variant.
         var index = 0
         while index < difference {
             let nameEnd = index + 1 + Int(own[index])

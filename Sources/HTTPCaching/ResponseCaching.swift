@@ -5,8 +5,8 @@ public protocol ResponseCaching: Sendable {
     /// The responses stored under a key, newest first.
     func responses(for key: CachedResponse.Key) async -> [CachedResponse]
 
-    /// Opens the body of a response whose `octets` are not in memory, from its beginning, for one task. An open body stays readable to
-    /// its end.
+    /// Opens, for one task and at its beginning, the body of a response whose `octets` are not in memory. An open body stays readable
+    /// to its end.
     /// - Returns: `nil` if the body is gone.
     func body(of response: CachedResponse) -> (any CachedBodyReading)?
 
@@ -15,18 +15,19 @@ public protocol ResponseCaching: Sendable {
 
     /// Stores a response with its body in memory, replacing one for the same requests (`CachedResponse.replaces`).
     /// - Parameters:
-    ///   - response: with its body, and the requests that it is for.
-    ///   - moment: the epoch when its fetch began. The response is not stored if it was invalidated since then (RFC 9111 §4.4).
-    /// - Returns: whether it is stored.
+    ///   - response: the response with its body, and with the data that says for which requests it may be reused.
+    ///   - moment: the invalidation epoch when the fetch began. The response is not stored if it was invalidated since then (RFC 9111
+    ///     §4.4).
+    /// - Returns: whether the response is stored.
     @discardableResult
     func store(_ response: CachedResponse, since moment: InvalidationEpoch) async -> Bool
 
     /// Starts storing a response whose body has not arrived yet.
     /// - Parameters:
-    ///   - response: its head, and the requests that it is for.
-    ///   - length: the length of the body in bytes, if known.
-    ///   - moment: the epoch when its fetch began, as for `store`.
-    /// - Returns: `nil` if it is not stored.
+    ///   - response: the head of the response, with the data that says for which requests it may be reused.
+    ///   - length: the length of the body in bytes; `nil` if unknown.
+    ///   - moment: the invalidation epoch when the fetch began, as for `store`.
+    /// - Returns: the writer for the body; `nil` if the response is not stored.
     func beginStoring(
         _ response: CachedResponse, length: UInt64?, since moment: InvalidationEpoch
     ) async -> (any CachedBodyWriting)?
@@ -65,11 +66,11 @@ public protocol CachedBodyWriting: Sendable {
     func abort()
 }
 
-/// A cache's count of removals when a fetch began. Only the cache that made it can interpret it.
+/// An invalidation epoch: a cache's counts of removals when a fetch began. Only the cache that made the epoch can interpret it.
 public struct InvalidationEpoch: Equatable, Sendable {
     /// Counts removals that may affect every key.
     public let removals: Int64
-    /// Counts removals of the key, or of the keys that share its counter.
+    /// Counts removals of the key, or of all the keys that share this key's counter.
     public let removalsOfKey: UInt32
 
     /// Creates an epoch, for caches with their own counters.

@@ -7,10 +7,10 @@ package struct ReuseTerms: Equatable, Sendable {
     /// The remaining lifetime in whole seconds; negative once stale.
     package let remaining: Int64
     package let lifetimeSource: LifetimeSource
-    /// Whether an unsafe rule was needed to serve the response.
+    /// Whether the response is served only because of an unsafe rule.
     package let usedUnsafe: Bool
-    /// Whether the response was received under another trust policy, and is used because the origin server cannot be contacted. The active
-    /// policy accepts the certificate chain recorded with the response.
+    /// Whether the response was received under another trust policy, and is used because Larder cannot contact the origin server. The
+    /// active policy accepts the certificate chain recorded with the response.
     package internal(set) var isByRecordedChain = false
     /// Whether the response is fresh, but the request or a rule requires contacting the origin server. That requirement is ignored, since
     /// the cache is disconnected.
@@ -28,9 +28,10 @@ package enum ReuseDecision: Equatable, Sendable {
     case validate(ForwardReason)
     /// Forward without using stored responses.
     case forward(ForwardReason)
-    /// The request needs the origin server for this reason, but must not be forwarded (only-if-cached, or a rule): 504.
+    /// The request needs the origin server for this reason, but must not be forwarded because of only-if-cached or a rule. The client
+    /// gets 504.
     case notSatisfiable(ForwardReason)
-    /// The request needs the origin server for this reason, but the cache is disconnected: 504.
+    /// The request needs the origin server for this reason, but the cache is disconnected. The client gets 504.
     case offlineMiss(ForwardReason)
 
     /// Whether Larder contacts the origin server, before or after it responds to the client.
@@ -42,18 +43,18 @@ package enum ReuseDecision: Equatable, Sendable {
         }
     }
 
-    /// The word for `notSatisfiable`, as a decision and as the resulting error.
+    /// The word for `notSatisfiable`: the name of the decision, and the code of the error that the client gets.
     package static var notSatisfiableWord: StaticString { "cache_miss_only_if_cached" }
-    /// The word for `offlineMiss`, as a decision and as the resulting error.
+    /// The word for `offlineMiss`: the name of the decision, and the code of the error that the client gets.
     package static var offlineMissWord: StaticString { "offline_miss" }
 }
 
-/// Decides about reuse. Reads only trivial values and does not allocate.
+/// Decides whether a stored response is reused. Reads only trivial values and does not allocate.
 package enum Reuse {
     /// The decision, if it can be made without a lookup; otherwise `nil`.
     package static func decideBeforeLookUp(for request: RequestDirectives, overrides: CacheOverrides) -> ReuseDecision? {
-        // An unsafe request is always written through (§4): no directive of the client and no rule changes that. A disconnected cache
-        // responds with 504.
+        // A request with an unsafe method is always forwarded (§4): no directive of the client and no rule changes that. A disconnected
+        // cache responds to it with 504.
         guard !request.flags.isDisjoint(with: [.isGET, .isHEAD, .isKeyedByContent]) else {
             return overrides.isDisconnected ? .offlineMiss(.method) : .forward(.method)
         }
@@ -114,8 +115,9 @@ package enum Reuse {
         return nil
     }
 
-    /// `storedElseLoad` and `storedOnly`: a response of any age is served, and the rule takes precedence over the request's own directives,
-    /// which are advice (§5.2.1). If the origin server forbids using the response, only an unsafe rule can override that.
+    /// Under the policies `storedElseLoad` and `storedOnly`, a response of any age is served. The policy takes precedence over the
+    /// request's own directives, which are advice (§5.2.1). If the origin server forbids using the response, only an unsafe rule can
+    /// override that.
     static func decideStored(
         _ facts: ReuseFacts, _ clock: ReuseClock, _ reason: StaleReason,
         _ request: RequestDirectives, _ overrides: CacheOverrides
@@ -180,7 +182,7 @@ struct ReuseClock {
     /// RFC 9111 §4.2: freshness_lifetime > current_age.
     var isFresh: Bool { remaining > 0 }
 
-    /// How long past its lifetime the response is; negative while it is fresh.
+    /// How long past its lifetime the response is, in milliseconds; negative while it is fresh.
     var staleness: Int64 { -remaining }
 
     func terms(usedUnsafe: Bool) -> ReuseTerms {

@@ -2,7 +2,7 @@ import HTTPMessage
 
 /// The numbers behind a freshness decision (RFC 9111 §4.2), for explanations.
 extension ReuseFacts {
-    /// The active lifetime under these overrides, and its source.
+    /// The lifetime that applies under these overrides, and its source.
     package func activeLifetime(under overrides: CacheOverrides) -> (value: DeltaSeconds, source: LifetimeSource) {
         let lifetime = lifetime(under: overrides)
         return (lifetime.value, lifetime.source)

@@ -14,7 +14,7 @@ extension ReuseFacts {
         output.append(littleEndian: freshnessLifetime.seconds)
         output.append(littleEndian: staleWhileRevalidate.seconds)
         output.append(littleEndian: staleIfError.seconds)
-        // 0 means no signature: earlier versions always wrote 0 here.
+        // The value 0 means no signature: earlier versions always wrote 0 here.
         output.append(littleEndian: signatureLifetime == .greatest ? 0 : signatureLifetime.seconds + 1)
         output.append(littleEndian: responseTime.milliseconds)
         output.append(littleEndian: dateValue.milliseconds)
@@ -24,8 +24,8 @@ extension ReuseFacts {
         while output.count < start + Self.encodedCount { output.append(0) }
     }
 
-    /// `nil` for another version or impossible numbers: times outside their valid range (responseTime: 1970 to 9999), or an age above the
-    /// maximum of DeltaSeconds. After this check no arithmetic on the facts can overflow.
+    /// Decodes the facts. `nil` for another version or impossible numbers: a time outside its valid range (for responseTime, 1970 to
+    /// 9999), or an age above the maximum of DeltaSeconds. After this check no arithmetic on the facts can overflow.
     package init?(decoding bytes: Span<UInt8>) {
         guard bytes.count == Self.encodedCount, bytes[0] == Self.encodingVersion,
             let source = LifetimeSource(rawValue: bytes[1]), source != .rule
@@ -50,7 +50,7 @@ extension ReuseFacts {
         else { return nil }
     }
 
-    /// 0000-01-01 and the end of 9999: the range of an HTTP-date.
+    /// From 0000-01-01 to the end of 9999: the range of an HTTP-date.
     private static let earliestTime: Int64 = -62_167_219_200_000
     private static let latestTime: Int64 = 253_402_300_799_999
     static let greatestAge: Int64 = (1 << 31) * 1000

@@ -3,8 +3,9 @@ import HTTPMessage
 extension ReuseFacts {
     /// The same response, marked as stale.
     ///
-    /// It keeps its age and its periods of stale use (RFC 5861), which begin now. Its lifetime ends at its current age, as if the origin
-    /// server had set it, so that no heuristic lifetime makes it fresh again. A rule's lifetime does so only if the rule is `unsafe`.
+    /// The response keeps its age. Its lifetime ends at its current age, as if the origin server had set it, so that no heuristic
+    /// lifetime makes the response fresh again. A rule's lifetime does so only if the rule is `unsafe`. The periods in which RFC 5861
+    /// allows stale use keep their lengths, and begin now.
     package func madeStale(at now: Timestamp) -> ReuseFacts {
         var facts = self
         facts.freshnessLifetime = min(freshnessLifetime, currentAge(at: now))

@@ -3,7 +3,7 @@ import HTTPMessage
 /// The source of a freshness lifetime (RFC 9111 §4.2.1), in order of precedence.
 package enum LifetimeSource: UInt8, CaseIterable, Sendable {
     case none, heuristic, expires, maxAge, sMaxAge, rule
-    /// The signature in Location, which expires before the lifetime from the origin server's directives or a rule.
+    /// The signature in Location, which expires before the lifetime ends that the origin server's directives or a rule give.
     case signature
 
     /// Whether the origin server set the lifetime.
@@ -35,9 +35,10 @@ package struct ReuseFacts: Equatable, Sendable {
         /// The request that fetched the response had Authorization (RFC 9111 §3.5).
         package static let authorized = Flags(rawValue: 1 << 11)
         package static let setCookie = Flags(rawValue: 1 << 12)
-        /// An unsafe rule overrode no-store to store the response. It is kept in memory only (T45), and cannot be used without such a rule.
+        /// An unsafe rule overrode no-store to store the response. The response is kept in memory only (T45 in docs/threats.md), and
+        /// cannot be used without such a rule.
         package static let noStore = Flags(rawValue: 1 << 13)
-        /// An unsafe rule overrode private to store the response, which cannot be used without such a rule.
+        /// An unsafe rule overrode private to store the response. The response cannot be used without such a rule.
         package static let `private` = Flags(rawValue: 1 << 14)
         /// The origin server limited how stale the response may be when it is used after an error (RFC 5861 §4).
         package static let staleIfError = Flags(rawValue: 1 << 15)
@@ -55,16 +56,16 @@ package struct ReuseFacts: Equatable, Sendable {
     package var signatureLifetime = DeltaSeconds.greatest
     package var staleWhileRevalidate: DeltaSeconds
     package var staleIfError: DeltaSeconds
-    /// When the response's head was received (RFC 9111 §4.2.3, response_time).
+    /// When the response's head was received (response_time in RFC 9111 §4.2.3).
     package var responseTime: Timestamp
-    /// The Date field, or the second of reception if the response had no Date (date_value). Responses are ordered by this time, newest
-    /// first.
+    /// The Date field (date_value), or the second in which the response arrived if it had no Date. Responses are ordered by this time,
+    /// newest first.
     package var dateValue: Timestamp
     /// The Last-Modified field; used only if `flags` contains `.lastModified`.
     package var lastModified: Timestamp
-    /// RFC 9111 §4.2.3, corrected_initial_age.
+    /// The age at the time when the head was received (corrected_initial_age in RFC 9111 §4.2.3).
     package var initialAgeInMilliseconds: Int64
-    /// The mark of the trust policy that accepted the server; 0 for plain text.
+    /// The mark of the trust policy that accepted the server; 0 without TLS.
     package var trust: UInt64 = 0
 
     package init(status: Status, responseTime: Timestamp) {
@@ -86,7 +87,7 @@ package struct ReuseFacts: Equatable, Sendable {
         return !flags.isDisjoint(with: [.noStore, .private]) || !lifetimeSource.isExplicit
     }
 
-    /// Whether the response may be kept in memory only (T45).
+    /// Whether the response may be kept in memory only (T45 in docs/threats.md).
     package var isMemoryOnly: Bool { flags.contains(.noStore) }
 
     /// Whether the origin server can validate the response. A 304 only applies to a 200 (RFC 9110 §15.4.5).
@@ -99,7 +100,7 @@ package struct ReuseFacts: Equatable, Sendable {
         !flags.isDisjoint(with: [.noCache, .mustRevalidate, .proxyRevalidate, .sMaxAge])
     }
 
-    /// Whether Last-Modified is a strong validator: it precedes Date by at least one second (RFC 9110 §8.8.2.2).
+    /// Whether Last-Modified is a strong validator: its time is at least one second before Date (RFC 9110 §8.8.2.2).
     var lastModifiedIsStrong: Bool {
         flags.contains(.lastModified) && dateValue.seconds - lastModified.seconds >= 1
     }

@@ -39,7 +39,7 @@ struct SHA256: Sendable {
         }
     }
 
-    /// FIPS 180-4 §6.2.2; the working variables have its names.
+    /// FIPS 180-4 §6.2.2; the working variables have the names that the standard gives them.
     private mutating func compress() {
         var w = InlineArray<64, UInt32>(repeating: 0)
         for t in 0..<16 {

@@ -1,17 +1,17 @@
 import HTTPMessage
 
-/// The values by which rules distinguish the responses under one primary key, besides the fields that the responses nominate (RFC
-/// 9111 §4.1).
+/// The values by which rules distinguish the responses under one primary key, in addition to the fields that the responses nominate in
+/// Vary (RFC 9111 §4.1).
 ///
-/// The secondary key is part of the canonical form, beside the nominated fields, so each of its values makes a variant. Invalidating the
-/// primary key invalidates all variants.
+/// The canonical form of a stored response contains the secondary key together with the nominated fields, so each value of the
+/// secondary key makes a variant. Invalidating the primary key invalidates all variants.
 package struct SecondaryKey: Sendable {
     /// The field names in lower case, sorted, without duplicates.
     package private(set) var fieldNames: [[UInt8]]
     /// The digest of the request's content and the fields that describe it; `nil` if the content is not part of the key.
     package var contentDigest: [UInt8]?
-    /// The digest of the rules that may map the request to another URI's primary key (`RulesDigest`): responses stored there for other
-    /// requests do not match (T20). `nil` if the key is the URI's own.
+    /// The digest of the rules that may map the request to the primary key of another URI (`RulesDigest`). Responses that are stored
+    /// under that key for other requests do not match (T20 in docs/threats.md). `nil` if no rule changes the key.
     package var rules: [UInt8]?
 
     package static let none = SecondaryKey()
@@ -31,10 +31,11 @@ package struct SecondaryKey: Sendable {
 
     package var isEmpty: Bool { fieldNames.isEmpty && contentDigest == nil && rules == nil }
 
-    /// The number of entries that a canonical form must have for this key.
+    /// The number of entries that a canonical form must have to match this secondary key.
     var count: Int { fieldNames.count + (contentDigest == nil ? 0 : 1) + (rules == nil ? 0 : 1) }
 
-    /// The value that a canonical form must have under `digestName` or `rulesName`; `nil` for any other name, or if no value is required.
+    /// The value that a canonical form must have under the name `digestName` or `rulesName`; `nil` for any other name, or if no value
+    /// is required.
     func octets(under name: Span<UInt8>) -> [UInt8]? {
         guard !name.isEmpty, name[0] == ASCII.colon else { return nil }
         if name.equals(Self.digestName) { return contentDigest }

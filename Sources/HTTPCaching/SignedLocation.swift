@@ -1,8 +1,9 @@
 import HTTPMessage
 
-/// When the signature in a redirect's Location expires. After that the redirect leads to an error, even if the redirect is fresh.
+/// When the signature in a redirect's Location expires. After that, a client that follows the redirect gets an error, even if the
+/// redirect is fresh.
 ///
-/// Supported: the query parameters of Amazon S3 and compatible services (`X-Amz-Date` with `X-Amz-Expires`), Google Cloud Storage
+/// Larder supports the query parameters of Amazon S3 and compatible services (`X-Amz-Date` with `X-Amz-Expires`), Google Cloud Storage
 /// (`X-Goog-Date` with `X-Goog-Expires`), S3's signature version 2 and CloudFront (`Expires`, in seconds since 1970), Azure Storage
 /// (`se`, RFC 3339), and `exp` of a JWT (RFC 7519 §4.1.4) that is the value of a parameter or a whole path segment.
 enum SignedLocation {
@@ -75,13 +76,13 @@ enum SignedLocation {
         mutating func note(segment: Span<UInt8>) { note(JSONWebToken.expiry(of: PercentEncoding.decode(segment))) }
 
         private mutating func note(_ seconds: Int64?) {
-            // A time after the latest possible date cannot be written as one: the signature is treated as unlimited.
+            // The computed expiry is later than the latest possible date, so the signature is treated as unlimited.
             guard let seconds, seconds <= CivilDate.latest else { return }
             let time = Timestamp(seconds: seconds)
             named = named.map { min($0, time) } ?? time
         }
 
-        /// At least ten digits: a smaller number is a duration, not a time.
+        /// At least ten digits are required: a smaller number is a duration, not a time.
         private func epochSeconds(_ value: Span<UInt8>) -> Int64? {
             guard (10...11).contains(value.count) else { return nil }
             return SignedLocation.number(value)
@@ -98,7 +99,7 @@ enum SignedLocation {
         }
     }
 
-    /// Parses digits only, at most eighteen.
+    /// Parses decimal digits only, at most eighteen.
     fileprivate static func number(_ text: Span<UInt8>) -> Int64? {
         guard (1...18).contains(text.count) else { return nil }
         var number: Int64 = 0
@@ -148,17 +149,18 @@ private enum BasicTime {
     }
 }
 
-/// `exp` of a JSON Web Token in compact form (RFC 7515 §7.1): three parts in base64url, the second with the claims.
+/// The `exp` claim of a JSON Web Token in compact form (RFC 7515 §7.1): three parts in base64url, of which the second has the claims.
 private enum JSONWebToken {
     static func expiry(of token: [UInt8]) -> Int64? {
-        // The first bytes of a JSON object, `{"`, in base64url.
+        // The first two bytes of a JSON object, `{"`, in base64url.
         guard token.starts(with: "eyJ".utf8) else { return nil }
         let parts = token.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3, let claims = Base64.decodeFromURL(parts[1]) else { return nil }
         return smallest(of: claims)
     }
 
-    /// The smallest number of any member `exp`, at any depth. The result is an upper limit, so a nested `exp` can only lower it.
+    /// The smallest number of any member named `exp`, at any depth. The result is an upper limit, so a nested `exp` can only make the
+    /// limit earlier.
     private static func smallest(of claims: [UInt8]) -> Int64? {
         let name = Array(#""exp""#.utf8)
         var smallest: Int64?

@@ -4,7 +4,7 @@ import HTTPMessage
 package enum StaleReason: UInt8, Sendable, CaseIterable {
     /// The client's max-stale.
     case maxStale
-    /// The cache policy of this name (`CachePolicy`).
+    /// A rule or session set the cache policy of this name (`CachePolicy`).
     case storedElseLoad, storedOnly
     /// The origin server's stale-while-revalidate: Larder validates the response in the background (RFC 5861 §3).
     case staleWhileRevalidate
@@ -53,11 +53,11 @@ extension Reuse {
         }
     }
 
-    /// Whether the stored response may replace the origin server's; `nil` if the origin server or the request forbids it, or nothing
-    /// allows it.
+    /// The decision to serve the stored response instead of the origin server's; `nil` if the origin server or the request forbids it,
+    /// or nothing allows it.
     ///
-    /// After an error, stale-if-error of either side or a rule must allow it; if both sides set a limit, both apply. A disconnected cache
-    /// needs no such permission (§4.2.4), but must respect the limits.
+    /// After an error, the response's stale-if-error, the request's stale-if-error or a rule must allow it. If response and request
+    /// both set a limit, both limits apply. A disconnected cache needs no such permission (§4.2.4), but must respect the limits.
     package static func staleAfterFailure(
         _ failure: OriginFailure, _ facts: ReuseFacts, for request: RequestDirectives, overrides: CacheOverrides,
         at now: Timestamp
@@ -92,8 +92,8 @@ extension Reuse {
         }
     }
 
-    /// Whether the stored response may be served instead of one that a rule refused (RFC 9111 §4.2.4: by configuration); `nil` if the
-    /// origin server forbids it.
+    /// The decision to serve the stored response instead of a response that a rule refused (RFC 9111 §4.2.4 permits this by
+    /// configuration); `nil` if the origin server forbids stale use.
     package static func staleInsteadOfRefused(
         _ facts: ReuseFacts, for request: RequestDirectives, overrides: CacheOverrides, at now: Timestamp
     ) -> ReuseDecision? {
@@ -110,8 +110,8 @@ extension Reuse {
         guard objection(of: request, clock) == nil, request.accepts(staleness: clock.staleness) else {
             return validate(.stale, facts, request, overrides)
         }
-        // Larder does not validate a request keyed by its content in the background. A redirect whose signature has expired would lead to
-        // an error before its validation ends.
+        // Larder does not validate in the background a request whose content is part of the key. A redirect whose signature has expired
+        // would lead to an error before its validation ends.
         let mayWait = !request.contains(.isKeyedByContent) && !facts.isPastSignature(age: clock.age)
         if mayWait, clock.staleness <= facts.staleWhileRevalidate.milliseconds, facts.staleWhileRevalidate > .zero {
             return .staleAllowed(clock.terms(usedUnsafe: usedUnsafe(facts, clock)), .staleWhileRevalidate)
@@ -133,7 +133,8 @@ extension Reuse {
         return .staleAllowed(clock.terms(usedUnsafe: facts.prohibitsStaleUse || facts.isStoredByOverride), reason)
     }
 
-    /// The request's own stale-if-error replaces the request's other limits on age, except no-cache.
+    /// Whether the request's directives permit this stale response. A stale-if-error directive replaces the request's other limits on
+    /// age, except no-cache.
     private static func isWanted(_ clock: ReuseClock, by request: RequestDirectives) -> Bool {
         if request.contains(.staleIfError) { return !request.contains(.noCache) }
         return objection(of: request, clock) == nil && request.accepts(staleness: clock.staleness)
@@ -167,8 +168,8 @@ extension CacheOverrides {
 }
 
 extension RequestDirectives {
-    /// Whether the request accepts a response this many milliseconds past its lifetime: within its max-stale; without max-stale, if it
-    /// has no max-age (RFC 9111 §5.2.1.1, §5.2.1.2).
+    /// Whether the request accepts a response this many milliseconds past its lifetime. The limit is max-stale. A request without
+    /// max-stale accepts any stale response if it has no max-age (RFC 9111 §5.2.1.1, §5.2.1.2).
     fileprivate func accepts(staleness: Int64) -> Bool {
         if staleness < 0 { return true }
         if contains(.maxStale) { return maxStale == .greatest || staleness <= maxStale.milliseconds }

@@ -21,8 +21,8 @@ public struct StatusLifetimes: Equatable, Sendable {
     /// Whether there are no ranges.
     public var isEmpty: Bool { count == 0 }
 
-    /// Adds a range of statuses, both ends included. If several contain a status, the narrowest applies; of equally wide ones, the
-    /// first.
+    /// Adds a range of statuses, both ends included. If several ranges contain a status, the narrowest range applies; of equally wide
+    /// ranges, the first.
     /// - Precondition: `count` is below `limit`.
     public mutating func add(_ statuses: ClosedRange<UInt16>, lifetime: DeltaSeconds) {
         let new = Entry(lower: statuses.lowerBound, upper: statuses.upperBound, lifetime: lifetime)

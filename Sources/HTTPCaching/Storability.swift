@@ -95,7 +95,7 @@ package enum Storability {
 
     // MARK: Directives
 
-    /// no-store, and private for a shared cache; must-understand replaces no-store.
+    /// no-store forbids storing, unless must-understand replaces it; private forbids storing in a shared cache.
     private static func prohibitions(_ directives: ResponseDirectives) -> CacheOverrides.Directives {
         let flags = directives.flags
         var prohibitions: CacheOverrides.Directives = []
@@ -131,7 +131,7 @@ package enum Storability {
         let isExplicit = facts.lifetimeSource.isExplicit
         if facts.flags.contains(.setCookie), !permitsCookie(overrides.setCookie, isExplicit: isExplicit) { return .setCookie }
         let isPermitted = isExplicit || directives.flags.contains(.public) || isHeuristicallyCacheable(response.status)
-        // A rule that names the status replaces the explicit freshness that RFC 9111 §3 requires.
+        // RFC 9111 §3 requires an explicit lifetime for this status. A rule that names the status replaces that requirement.
         let isNamed = overrides.statusLifetimes.lifetime(of: response.status) != nil
         guard isPermitted || isNamed || overrides.isTimeToLiveUnsafe else { return .notCacheable }
         if facts.isPastSignature(age: facts.initialAgeInMilliseconds) { return .signature }
@@ -158,7 +158,7 @@ package enum Storability {
         if lifetime.value.milliseconds > facts.initialAgeInMilliseconds, !needsValidation { return true }
         let policy = overrides.effectivePolicy
         let servesAnyAge = policy == .storedElseLoad || policy == .storedOnly
-        // A response that ever was fresh may satisfy a request with max-stale.
+        // A response that was fresh at some time may satisfy a request with max-stale.
         let hadLifetime = lifetime.value > .zero
         let isUsefulStale = servesAnyAge || hadLifetime || facts.staleIfError > .zero || facts.staleWhileRevalidate > .zero
         return isUsefulStale && (!facts.prohibitsStaleUse || overrides.isPolicyUnsafe)
@@ -204,7 +204,7 @@ package enum Storability {
         facts.initialAgeInMilliseconds = Age.correctedInitialAgeInMilliseconds(
             ageValue: Age.value(of: fields), dateValue: facts.dateValue, requestTime: requestTime,
             responseTime: facts.responseTime)
-        // A validator that is not stored cannot be used for validation.
+        // Only a validator that is stored can be used for validation.
         if !StoredFields.keep(.etag, of: fields, isTargeted: directives.isTargeted) {
             facts.flags.subtract([.strongETag, .weakETag])
         }
@@ -212,7 +212,8 @@ package enum Storability {
         return facts
     }
 
-    /// Limits freshness by the expiry of the signature in Location. As for Expires, the origin server's clock decides (RFC 9111 §4.2.1).
+    /// Limits freshness by the expiry of the signature in Location. The origin server's clock decides when the signature expires, as it
+    /// does for Expires (RFC 9111 §4.2.1).
     private static func noteSignature(of response: ResponseHead, in facts: inout ReuseFacts) {
         guard let end = SignedLocation.end(of: response) else { return }
         facts.signatureLifetime = DeltaSeconds(

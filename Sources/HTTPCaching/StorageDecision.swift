@@ -2,17 +2,17 @@
 package enum StorageRefusal: UInt8, Sendable, CaseIterable {
     /// Only responses to GET are stored.
     case method
-    /// The request had content (T18).
+    /// The request had content (T18 in docs/threats.md).
     case requestContent
-    /// The request has a field that may select another response and is not part of the key (T18).
+    /// The request has a field that may select another response and is not part of the key (T18 in docs/threats.md).
     case unkeyedInput
     case requestNoStore
     /// A rule has `store: never`.
     case rule
     case partialContent, notModified
-    /// A status that depends on this one request (412, 416, …) or that is not final.
+    /// The status depends on this one request (412, 416, …), or is not final.
     case status
-    /// must-understand with a status that Larder does not implement.
+    /// The response has must-understand, and Larder does not implement its status.
     case mustUnderstand
     case noStore
     case `private`
@@ -31,7 +31,8 @@ package enum StorageRefusal: UInt8, Sendable, CaseIterable {
     case headTooLarge
     /// The response failed a rule's validation.
     case validation
-    /// The key was invalidated after the request was sent (§4.4), or the rest of the body came with different terms (§3.4).
+    /// The key was invalidated after the request was sent (§4.4), or a later part of the body came with a head that forbids storing the
+    /// parts as one response (§3.4).
     case invalidated
     /// The store is too busy to take another body.
     case storeBusy
@@ -67,13 +68,14 @@ package enum StorageRefusal: UInt8, Sendable, CaseIterable {
 
 /// Whether a response is stored. A trivial type (no reference counts).
 package enum StorageDecision: Equatable, Sendable {
-    /// `usedUnsafe`: an unsafe rule overrode no-store or private, or shares a cookie (T23).
+    /// `usedUnsafe` means that an unsafe rule overrode no-store or private, or permitted sharing a response that sets a cookie (T23 in
+    /// docs/threats.md).
     case store(ReuseFacts, usedUnsafe: Bool)
     case doNotStore(StorageRefusal)
 }
 
 extension StorageRefusal {
-    /// Whether the reason is in this request only, so that responses stored earlier for other requests stay valid.
+    /// Whether the reason applies to this request only, so that responses stored earlier for other requests stay valid.
     package var isOfRequest: Bool {
         switch self {
         case .method, .requestContent, .unkeyedInput, .requestNoStore, .authorization: true

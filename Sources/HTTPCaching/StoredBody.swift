@@ -1,15 +1,16 @@
-/// The row id of a stored response in the store; 0 while it is in memory only.
+/// The row id of a stored response in the store's database; 0 while the response is in memory only.
 package typealias StoredRowID = Int64
 
 /// A body on disk, to be read in pieces.
 @usableFromInline
 package struct BodyReference: Equatable, Hashable, Sendable {
-    /// The row id; 0 for a recorded body, which is not in the store and is read through `RecordedBodyPlace`.
+    /// The row id; 0 for a body in a recording, which is not in the store and is read through `RecordedBodyPlace`.
     package let id: Int64
     @usableFromInline package let length: UInt64
-    /// Identifies the row's content in a file that another process writes; 0 if no other process writes it.
+    /// Identifies the row's content in a store file that another process writes; 0 if no other process writes the file.
     package let seal: Int64
-    /// Prevents the store from deleting the body as long as a copy of this reference exists; `nil` if the reader itself prevents deletion.
+    /// Keeps the store from deleting the body as long as a copy of this reference exists; `nil` if the body's reader itself keeps it
+    /// from being deleted.
     package let hold: (any AnyObject & Sendable)?
 
     package init(id: Int64, length: UInt64, seal: Int64 = 0, hold: (any AnyObject & Sendable)? = nil) {
@@ -38,7 +39,7 @@ package enum StoredBody: Sendable {
     case bytes([UInt8])
     case onDisk(BodyReference)
 
-    /// Computed without handing out the array of bytes, which would retain it.
+    /// Computed here, so that the array of bytes is not returned and retained.
     @inlinable @inline(__always)
     package var length: UInt64 {
         switch self {

@@ -34,9 +34,9 @@ package enum StoredFields {
         return head
     }
 
-    /// Appends status line and field lines, without Age and the last CRLF. Fields that a 304 omits come last, so that the others are
-    /// contiguous; lines of one name keep their order.
-    /// - Parameter contentLength: replaces the origin server's value; `nil` while it is unknown.
+    /// Appends the status line and the field lines, without Age and the last CRLF. Fields that a 304 omits come last, so that the
+    /// fields that a 304 has are contiguous; lines with the same name keep their order.
+    /// - Parameter contentLength: replaces the origin server's Content-Length; `nil` while the length is unknown.
     /// - Returns: the position in the output of the field lines that a 304 also has.
     static func writeHead(_ head: ResponseHead, contentLength: UInt64?, into output: inout [UInt8]) -> Extent {
         let fields = head.fields
@@ -44,7 +44,7 @@ package enum StoredFields {
         writeStatusLine(head.status, reason: head.span(of: head.reason), into: &output)
         let start = output.count
         for line in fields.lines where !Validation.isLeftOutOfNotModified(line.known, hasEntityTag: hasEntityTag) {
-            // Trailer fields require the chunked coding; a head with trailers is written separately.
+            // The Trailer field is left out: trailer fields require the chunked coding, so a head with trailers is written separately.
             if line.known != .trailer { fields.write(line, into: &output) }
         }
         let shared = Extent(start..<output.count)
@@ -76,7 +76,7 @@ package enum StoredFields {
         !isTargeted && QualifiedNames.areThere(in: fields)
     }
 
-    /// Whether the line is stored. The hop-by-hop list includes the fields that are specific to a client's proxy configuration.
+    /// Whether the line is stored. The hop-by-hop fields, which are not stored, include fields about a client's proxy configuration.
     private static func isStored(
         _ line: FieldLine, of fields: Fields, _ hopByHop: HopByHop, _ heedsQualifiers: Bool
     ) -> Bool {

@@ -8,7 +8,7 @@ package enum StoredHead {
     private static let encodingVersion: UInt8 = 1
     private static let prefixCount = 7
     private static let lineCount = 6
-    /// More lines, or a longer encoding, are treated as corrupt.
+    /// A head with more lines, or with a longer encoding, is treated as corrupt.
     package static let lineLimit = 1024
     package static let encodedCountLimit = 1 << 20
 
@@ -23,7 +23,7 @@ package enum StoredHead {
         return count <= encodedCountLimit
     }
 
-    /// The trailers, or none if they could not be decoded again: any recipient may discard trailers (RFC 9110 §6.5.1).
+    /// The trailers; empty if their encoding could not be decoded again, since any recipient may discard trailers (RFC 9110 §6.5.1).
     package static func held(_ trailers: Fields) -> Fields { holds(trailers, reasonCount: 0) ? trailers : Fields() }
 
     private static let dateLength = 64
@@ -47,7 +47,7 @@ package enum StoredHead {
         return head.fields
     }
 
-    /// The position of a field's first value in an encoded head; `nil` if the field is absent. Decodes nothing else.
+    /// The position of a field's first value in an encoded head; `nil` if the field is absent. The rest of the head is not decoded.
     package static func firstValue(of field: KnownField, in bytes: Span<UInt8>) -> Range<Int>? {
         guard bytes.count >= prefixCount else { return nil }
         let count = Int(bytes.littleEndian(at: 5) as UInt16)

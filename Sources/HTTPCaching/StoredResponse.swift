@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// A complete response in the store, immutable: freshening makes a new one (RFC 9111 §3, §4.3.4).
+/// A complete response in the store. It is immutable: freshening makes a new one (RFC 9111 §3, §4.3.4).
 package final class StoredResponse: Sendable {
     /// The bytes of its `CacheKey`.
     package let key: [UInt8]
@@ -18,14 +18,14 @@ package final class StoredResponse: Sendable {
     /// The time at which the request that fetched the response was sent.
     package let requestTime: Timestamp
     package let body: StoredBody
-    /// Stored separately from the header fields (RFC 9111 §3.1).
+    /// The trailer fields, stored separately from the header fields (RFC 9111 §3.1).
     package let trailers: Fields
     /// Tags from rules, for listing and purging.
     package let tags: [String]
-    /// The recorded certificate chain of its server; `nil` without TLS, or if it was too large to keep.
+    /// The recorded certificate chain of the origin server; `nil` without TLS, or if the chain was too large to keep.
     package let chain: RecordedChain?
     package let row: StoredRowID
-    /// The maximum number of variants of its key once it is stored. The number itself is not stored.
+    /// The maximum number of variants of the response's key once the response is stored. The number itself is not stored.
     package let variantLimit: Int
 
     /// - Parameters:
@@ -50,7 +50,7 @@ package final class StoredResponse: Sendable {
         let hasEntityTag = !facts.flags.isDisjoint(with: [.strongETag, .weakETag])
         entityTag = hasEntityTag ? head.fields.first(.etag)?.value ?? .empty : .empty
         var prepared: [UInt8] = []
-        // Capacity for separators, the status line, and the length.
+        // The capacity for separators, the status line, and the length.
         prepared.reserveCapacity(head.fields.bytes.count + 4 * head.fields.count + 64)
         notModifiedLines = StoredFields.writeHead(head, contentLength: body.length, into: &prepared)
         preparedHead = prepared
@@ -82,7 +82,7 @@ package final class StoredResponse: Sendable {
 
     package var responseTime: Timestamp { facts.responseTime }
 
-    /// The same response after its body or row has moved. The length of the body must be the same.
+    /// The same response after its body or row has moved within the store. The length of the body must be the same.
     package func placed(body: StoredBody, row: StoredRowID) -> StoredResponse {
         precondition(body.length == self.body.length, "A body that moves keeps its length")
         return StoredResponse(self, facts: facts, chain: chain, body: body, row: row)
@@ -100,7 +100,7 @@ package final class StoredResponse: Sendable {
         StoredResponse(self, facts: facts.madeStale(at: now), chain: chain, body: body, row: row)
     }
 
-    /// The same response, confirmed by a server that the trust policy with this mark accepted with this chain.
+    /// The same response, confirmed by a server whose certificate chain is `chain`, accepted by the trust policy with the mark `trust`.
     package func withTrust(policyMark mark: UInt64, chain: RecordedChain?) -> StoredResponse {
         if facts.trust == mark, chain === self.chain { return self }
         var facts = facts

@@ -30,7 +30,7 @@ public struct TargetedCacheControl: Equatable, Sendable {
             index = fields.index(ofName: name.span, from: found + 1)
         }
         var parser = StructuredFieldValueParser(value)
-        // The error says only that the field does not parse.
+        // `try?` loses nothing: the error says only that the field does not parse.
         guard let members = try? parser.parseDictionaryFieldValue(), !members.isEmpty else { return nil }
         var directives = ResponseDirectives()
         directives.isTargeted = true
@@ -61,7 +61,7 @@ enum TargetedArgument {
 
 extension ResponseDirectives {
     /// Directives that forbid or restrict apply with any argument. Directives that permit apply only with the argument that they define
-    /// (RFC 9213 §2.1: values of other types are ignored). `private` and `no-cache` with field names are treated as unqualified.
+    /// (values of other types are ignored, RFC 9213 §2.1). `private` and `no-cache` with field names are treated as unqualified.
     fileprivate mutating func note(_ directive: CacheDirective, _ argument: TargetedArgument) {
         if case .isFalse = argument { return }
         switch directive {

@@ -1,6 +1,7 @@
 import HTTPMessage
 
-/// Request fields that some origin servers use to select another resource, host or method, and that are not part of the key (T18).
+/// Request fields that some origin servers use to select another resource, host or method, and that are not part of the key (T18 in
+/// docs/threats.md).
 ///
 /// A response to such a request is forwarded but not stored, so that one client cannot choose the response that other clients get.
 enum UnkeyedInput {

@@ -14,8 +14,8 @@ package enum Validation {
 
     /// Replaces the client's If-None-Match and If-Modified-Since with the stored response's validators.
     ///
-    /// They are replaced, not combined (§4.3.2 MAY): a 304 then applies to the stored response only, and the client's preconditions are
-    /// evaluated against the result.
+    /// Larder does not combine them with the client's preconditions, as §4.3.2 would permit. So a 304 applies to the stored response
+    /// only, and Larder evaluates the client's preconditions against the result.
     package static func addPreconditions(of stored: StoredResponse, to fields: inout Fields) {
         fields.remove(.ifNoneMatch)
         fields.remove(.ifModifiedSince)
@@ -76,7 +76,7 @@ package enum Validation {
         while let found = index {
             let value = fields.value(of: fields.lines[found])
             index = fields.index(of: .ifNoneMatch, from: found + 1)
-            // Nearly always, the client sends a single tag: the one that it received with the stored response.
+            // In most cases the client sends a single tag: the one that it received with the stored response.
             if stored.isEntityTag(value) {
                 matches = true
                 continue
@@ -92,8 +92,8 @@ package enum Validation {
         return matches
     }
 
-    /// Whether If-Modified-Since, if it applies, is false for a response that is not stored, judging by its Last-Modified (RFC 9110
-    /// §13.1.3).
+    /// Whether If-Modified-Since, if it applies, is false for a response that is not stored. The response's Last-Modified decides (RFC
+    /// 9110 §13.1.3).
     /// - Parameter now: needed to interpret dates with a two-digit year.
     package static func isUnmodified(_ response: Fields, for request: Fields, at now: Timestamp) -> Bool {
         guard !request.contains(.ifNoneMatch), request.lineCount(of: .ifModifiedSince) == 1,

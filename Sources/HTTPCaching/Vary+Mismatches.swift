@@ -2,7 +2,8 @@ import HTTPMessage
 
 extension Vary {
     /// The names of the nominated fields that keep a stored response from being selected, in lower case (RFC 9111 §4.1). Names only:
-    /// their values may be a client's secrets. Entries that rules added to the key are included under their names in the form.
+    /// their values may be a client's secrets. The result includes entries that rules added to the key, under the names that they have
+    /// in the canonical form.
     package static func mismatches(
         of canonicalForm: [UInt8], with fields: Fields, _ secondary: SecondaryKey = .none
     ) -> [String] {

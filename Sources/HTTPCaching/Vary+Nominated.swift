@@ -1,8 +1,8 @@
 import HTTPMessage
 
 extension Vary {
-    /// The request fields in a canonical form: each name in lower case and its value, `nil` for a field that was absent. Entries that
-    /// rules added to the key are included, under names that the response's Vary does not have.
+    /// The request fields in a canonical form: each has a name in lower case and a value, which is `nil` if the request had no such
+    /// field. Entries that rules added to the key are included, under names that the response's Vary does not have.
     /// - Returns: `nil` for a damaged form.
     package static func nominated(in canonicalForm: [UInt8]) -> [(name: [UInt8], value: [UInt8]?)]? {
         var lines: [(name: [UInt8], value: [UInt8]?)] = []

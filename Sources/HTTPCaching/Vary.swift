@@ -21,8 +21,8 @@ package enum Vary {
 
     // MARK: Selecting
 
-    /// The index of the response to use: of those whose nominated fields match the request, the newest with Vary, else the newest
-    /// (§4.1: a default response that omits Vary does not displace more preferable ones). `nil` if none matches.
+    /// The index of the response to use; `nil` if the nominated fields of no response match the request. If several match, it is the
+    /// newest with Vary, or else the newest: §4.1 says that a default response that omits Vary does not displace more preferable ones.
     /// - Parameter responses: the responses stored under the same key, newest first.
     package static func select(
         among responses: [StoredResponse], for request: RequestHead, _ secondary: SecondaryKey = .none
@@ -51,7 +51,7 @@ package enum Vary {
         return 0
     }
 
-    /// Compares with each form, field by field.
+    /// Compares the request with each form, field by field.
     private static func selectOneByOne(among responses: [StoredResponse], _ fields: Fields, _ secondary: SecondaryKey) -> Int? {
         var withoutVary: Int?
         for index in 0..<responses.count where matches(responses[index].nominatedFields, fields, secondary) {
@@ -95,7 +95,7 @@ package enum Vary {
         let known = KnownField(name)
         guard let first = next(known, name, in: fields, from: 0) else { return expected == nil }
         guard let expected else { return false }
-        // Nearly always, the request has one line, with exactly the stored bytes.
+        // In most cases the request has one line of the field, with exactly the stored bytes.
         let value = fields.value(of: fields.lines[first])
         let isSameLine =
             isFolded(known)
@@ -136,7 +136,7 @@ package enum Vary {
         return .valid
     }
 
-    /// The maximum length of the canonical value: each comma of a list may gain a space, and each line a comma and a space.
+    /// The maximum length of the canonical value. In it, each comma of a list may gain a space, and each line a comma and a space.
     private static func greatestCount(ofValue name: Span<UInt8>, in fields: Fields) -> Int {
         let known = KnownField(name)
         var count = 0
@@ -226,7 +226,7 @@ package enum Vary {
         var index = 0
         while index < value.count {
             let byte = value[index]
-            // The byte is no blank, quote, comma or backslash, so it is copied, inside and outside of quotes.
+            // The byte is not a blank, quote, comma or backslash, so it is copied, inside and outside of quotes.
             if byte > ASCII.comma, byte != ASCII.backslash {
                 guard sink.put(isFolded ? ASCII.lowercased(byte) : byte) else { return false }
                 index += 1
@@ -290,7 +290,7 @@ package enum Vary {
 }
 
 extension StoredResponse {
-    /// A method of the response, so that the response need not be retained for the call.
+    /// This is a method of the response, so that the response need not be retained for the call.
     fileprivate func isSelected(by requested: borrowing RequestedVariant, _ fields: Fields, _ secondary: SecondaryKey) -> Bool {
         let form = nominatedFields
         return requested.isThat(of: form.span) ?? Vary.matches(form, fields, secondary)

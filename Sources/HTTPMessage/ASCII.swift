@@ -1,4 +1,4 @@
-/// The bytes of HTTP's grammar, and tests for classes of them (RFC 9110 §5.6, RFC 5234 B.1).
+/// The bytes in HTTP's grammar, and tests for classes of bytes (RFC 9110 §5.6, RFC 5234 B.1).
 @usableFromInline
 package enum ASCII {
     @usableFromInline package static let cr: UInt8 = 0x0D
@@ -17,9 +17,9 @@ package enum ASCII {
     @inlinable package static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
     @inlinable package static func isAlpha(_ byte: UInt8) -> Bool { (byte | 0x20) &- 0x61 < 26 }
     @inlinable package static func isUppercase(_ byte: UInt8) -> Bool { byte &- 0x41 < 26 }
-    /// A letter, a digit or `_`: `\w` in patterns.
+    /// Whether the byte is a letter, a digit or `_`, which is `\w` in patterns.
     @inlinable package static func isWord(_ byte: UInt8) -> Bool { isAlpha(byte) || isDigit(byte) || byte == 0x5F }
-    /// OWS is space or tab (RFC 9110 §5.6.3).
+    /// Whether the byte may be in OWS: a space or a tab (RFC 9110 §5.6.3).
     @inlinable package static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
     @inlinable package static func lowercased(_ byte: UInt8) -> UInt8 { isUppercase(byte) ? byte | 0x20 : byte }
 
@@ -33,13 +33,13 @@ package enum ASCII {
     /// Whether the byte is a tchar (RFC 9110 §5.6.2).
     @inlinable
     package static func isTokenCharacter(_ byte: UInt8) -> Bool {
-        // One bit per byte below 128: ! # $ % & ' * + - . ^ _ ` | ~ digits and letters.
+        // One bit for each byte below 128. The bits are set for ! # $ % & ' * + - . ^ _ ` | ~ and for digits and letters.
         if byte < 64 { return (0x03FF_6CFA_0000_0000 as UInt64) >> UInt64(byte) & 1 == 1 }
         if byte < 128 { return (0x57FF_FFFF_C7FF_FFFE as UInt64) >> UInt64(byte &- 64) & 1 == 1 }
         return false
     }
 
-    /// field-vchar, obs-text, space or tab: the bytes allowed in a field value (RFC 9110 §5.5).
+    /// Whether the byte is allowed in a field value: field-vchar, obs-text, a space or a tab (RFC 9110 §5.5).
     @inlinable
     package static func isFieldValueCharacter(_ byte: UInt8) -> Bool {
         byte >= 0x20 ? byte != 0x7F : byte == 0x09
@@ -47,7 +47,7 @@ package enum ASCII {
 }
 
 extension Span<UInt8> {
-    /// Case-insensitive ASCII equality; `lowercase` must be in lower case.
+    /// Compares ASCII text case-insensitively; `lowercase` must be in lower case.
     @inlinable
     package func equalsIgnoringCase(_ lowercase: StaticString) -> Bool {
         guard count == lowercase.utf8CodeUnitCount else { return false }
@@ -78,7 +78,7 @@ extension Span<UInt8> {
         return true
     }
 
-    /// The given bounds, without leading and trailing OWS (RFC 9110 §5.6.3).
+    /// The part of the given range that has no OWS at its beginning and end (RFC 9110 §5.6.3).
     @inlinable
     package func trimmedBounds(in bounds: Range<Int>) -> Range<Int> {
         var lower = bounds.lowerBound
@@ -92,14 +92,16 @@ extension Span<UInt8> {
 extension Array<UInt8> {
     @inlinable @inline(__always)
     package mutating func append(_ text: StaticString) {
-        // Appending nothing would write an empty array's count to the storage that all empty arrays share (Swift 6.3).
+        // An append of zero bytes to an empty array would write to the storage that all empty arrays share (Swift 6.3), so it is
+        // skipped.
         if text.utf8CodeUnitCount == 0 { return }
         append(addingCapacity: text.utf8CodeUnitCount) { $0.append(text) }
     }
 
     @inlinable @inline(__always)
     package mutating func append(_ span: Span<UInt8>) {
-        // Appending nothing would write an empty array's count to the storage that all empty arrays share (Swift 6.3).
+        // An append of zero bytes to an empty array would write to the storage that all empty arrays share (Swift 6.3), so it is
+        // skipped.
         if span.isEmpty { return }
         append(addingCapacity: span.count) { $0.append(span) }
     }

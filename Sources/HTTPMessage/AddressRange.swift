@@ -3,7 +3,7 @@ package struct AddressRange: Hashable, Sendable {
     package let base: IPAddress
     package let prefixLength: UInt8
 
-    /// - Returns: `nil` if the prefix is longer than the address. Bits of the base after the prefix are cleared.
+    /// - Returns: `nil` if the prefix is longer than the address. Bits of the base address that are not in the prefix are cleared.
     package init?(base: IPAddress, prefixLength: Int) {
         let width = base.family == .ipv4 ? 32 : 128
         guard prefixLength >= 0, prefixLength <= width else { return nil }
@@ -42,18 +42,18 @@ package struct AddressRange: Hashable, Sendable {
         self.init(Array(text.utf8).span)
     }
 
-    /// Whether the range contains this address, or the address it represents: the IPv4 address embedded in an IPv6 one, and this
-    /// machine's loopback address for `0.0.0.0` and `::`.
+    /// Whether the range contains this address, or an address to which a connection to this address leads. For an IPv6 address with an
+    /// embedded IPv4 address, that is the IPv4 address; for `0.0.0.0` and `::`, the loopback address.
     package func contains(_ address: IPAddress) -> Bool {
         if holds(address) { return true }
         if let embedded = address.embeddedIPv4 { return contains(embedded) }
         return address.isUnspecified && (holds(.loopbackIPv4) || holds(.loopbackIPv6))
     }
 
-    /// Whether this is the range of a single address.
+    /// Whether the range is a single address.
     package var isOneAddress: Bool { prefixLength == (base.family == .ipv4 ? 32 : 128) }
 
-    /// Whether the range contains this very address. An address that it embeds or represents is not considered.
+    /// Whether the range contains exactly this address. Other addresses to which a connection to it leads are not considered.
     func holds(_ address: IPAddress) -> Bool {
         guard address.family == base.family else { return false }
         let length = Int(prefixLength)
@@ -62,13 +62,13 @@ package struct AddressRange: Hashable, Sendable {
             && (address.low ^ base.low) & Self.mask(max(length - 64, 0)) == 0
     }
 
-    /// The upper `length` bits of 64.
+    /// A mask of the upper `length` bits of a 64-bit word.
     private static func mask(_ length: Int) -> UInt64 {
         length == 0 ? 0 : UInt64.max << UInt64(64 - length)
     }
 }
 
 extension AddressRange: CustomStringConvertible {
-    /// A single address without its prefix length.
+    /// The range as text; for a single address, the address without a prefix length.
     package var description: String { isOneAddress ? "\(base)" : "\(base)/\(prefixLength)" }
 }

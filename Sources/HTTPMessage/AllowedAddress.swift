@@ -9,7 +9,7 @@ package struct AllowedAddress: Hashable, Sendable {
         self.port = port
     }
 
-    /// Parses an address or a range, and a port after a colon. IPv6 with a port is in brackets.
+    /// Parses an address or a range, which may be followed by a colon and a port. An IPv6 address with a port must be in brackets.
     package init?(_ text: String) {
         var address = Substring(text)
         var port: UInt16?
@@ -36,8 +36,11 @@ package struct AllowedAddress: Hashable, Sendable {
         return port
     }
 
-    /// Whether connections to this address and port are allowed. The range allows only its own addresses; an IPv4 address may also have the
-    /// IPv4-mapped form. Another form that embeds an IPv4 address may lead elsewhere. Metadata services must be named one by one.
+    /// Whether connections to this address and port are allowed.
+    ///
+    /// The range allows only the addresses in it; an IPv4 address may also have the IPv4-mapped form. An address that embeds an allowed
+    /// IPv4 address in another form may lead elsewhere, so it is not allowed. A service for cloud metadata must be allowed by its own
+    /// address, not by a range.
     package func allows(_ address: IPAddress, port: UInt16) -> Bool {
         if let own = self.port, own != port { return false }
         guard range.holds(address) || range.holds(address.unmapped) else { return false }

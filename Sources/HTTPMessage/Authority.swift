@@ -14,12 +14,13 @@ package enum AuthorityFault: Error, Equatable, Sendable {
 
 /// `uri-host [ ":" port ]` as positions in the bytes that hold it (RFC 9110 §4.2.1, §7.2).
 ///
-/// Stricter than RFC 3986, so that every recipient reads the same name:
+/// The rules are stricter than RFC 3986, so that every recipient reads the same name:
+///
 /// - Userinfo is an error (RFC 9110 §4.2.4). So is any byte besides letters, digits, `-`, `_` and `.`: non-ASCII names must be
 ///   A-labels, and percent-encoding is not allowed.
-/// - `2130706433`, `0x7f.1` and `0177.0.0.1` are treated as names here; `IPAddress.init(asLookedUp:)` gives the address that a name lookup
-///   would make of them.
-/// - `host` excludes the final dot of a fully qualified name, so that rules and keys see one spelling.
+/// - `2130706433`, `0x7f.1` and `0177.0.0.1` are treated as names here; `IPAddress.init(asLookedUp:)` gives the address to which a name
+///   lookup would resolve them.
+/// - `host` excludes the final dot of a fully qualified name, so that rules and keys get the same spelling with and without the dot.
 package struct Authority: Equatable, Sendable {
     package static let hostLengthLimit = 253
     package static let labelLengthLimit = 63
@@ -36,7 +37,7 @@ package struct Authority: Equatable, Sendable {
         guard end == range.upperBound else { throw Self.fault(at: end, in: bytes.extracting(0..<range.upperBound)) }
     }
 
-    /// Reads up to the end of the authority. The caller checks the byte that follows.
+    /// Reads the bytes from `start` up to the end of the authority. The caller checks the byte that follows.
     init(startingAt start: Int, in bytes: Span<UInt8>, end: inout Int) throws(AuthorityFault) {
         if start < bytes.count, bytes[start] == UInt8(ascii: "[") {
             end = try Self.endOfBracketedHost(from: start, in: bytes)
@@ -67,11 +68,11 @@ package struct Authority: Equatable, Sendable {
     }
 
     private static func kind(ofName name: Span<UInt8>) -> RequestTarget.HostKind {
-        // Most names end in a letter and cannot be IPv4 addresses; this avoids parsing them.
+        // Most names end in a letter, so they cannot be IPv4 addresses and need not be parsed as such.
         ASCII.isDigit(name[name.count - 1]) && IPAddress(dottedDecimal: name) != nil ? .ipv4 : .name
     }
 
-    /// The fault of an authority that ends too early: userinfo is reported separately.
+    /// The error for an authority that ends too early. Userinfo has its own error.
     static func fault(at stop: Int, in bytes: Span<UInt8>) -> AuthorityFault {
         var index = stop
         while index < bytes.count, bytes[index] != ASCII.slash, bytes[index] != ASCII.question {
@@ -93,7 +94,7 @@ package struct Authority: Equatable, Sendable {
     private static func endOfBracketedHost(from start: Int, in bytes: Span<UInt8>) throws(AuthorityFault) -> Int {
         var end = start + 1
         while end < bytes.count, bytes[end] != UInt8(ascii: "]") { end += 1 }
-        // A zone (RFC 6874) or a future address version is not a host that may be requested.
+        // A host with a zone (RFC 6874), or with the address format of a future IP version, is rejected: clients may not request it.
         guard end < bytes.count, IPAddress(bytes.extracting(start + 1..<end))?.family == .ipv6 else {
             throw .malformedHost
         }
@@ -120,7 +121,7 @@ package struct Authority: Equatable, Sendable {
 }
 
 extension Span<UInt8> {
-    /// The index after the letters, digits, `-`, `_` and `.` from `start` on.
+    /// The index after the run of letters, digits, `-`, `_` and `.` that begins at `start`.
     fileprivate func endOfHostName(from start: Int) -> Int {
         first(
             from: start,

@@ -1,4 +1,4 @@
-/// Strict base64 (RFC 4648 §4): the alphabet with `+` and `/`, with padding, no other bytes, no non-zero leftover bits.
+/// Strict base64 (RFC 4648 §4): the alphabet with `+` and `/`, and padding. Other bytes, and unused bits that are not zero, are errors.
 @usableFromInline
 package enum Base64 {
     @usableFromInline static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
@@ -11,7 +11,7 @@ package enum Base64 {
 
     @usableFromInline static let padding = UInt8(ascii: "=")
 
-    /// Inlined, so that a bundle of CA certificates is not read byte by byte through a witness table.
+    /// This is inlined. Otherwise a bundle of CA certificates would be read byte by byte through a witness table, which is slow.
     @inlinable
     package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
         guard text.count % 4 == 0 else { return nil }
@@ -82,7 +82,7 @@ package enum Base64 {
         return decode(letters)
     }
 
-    /// The URL alphabet's character for a character of the standard alphabet.
+    /// The character of the URL alphabet that replaces a character of the standard alphabet.
     package static func letterForURL(_ letter: UInt8) -> UInt8 {
         switch letter {
         case UInt8(ascii: "+"): UInt8(ascii: "-")

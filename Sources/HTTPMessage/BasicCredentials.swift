@@ -1,6 +1,6 @@
 /// A name and a password of the Basic scheme (RFC 7617 §2): `Basic` and the base64 of `name:password`.
 package struct BasicCredentials: Equatable, Sendable {
-    /// Name, colon and password as received; their character encoding is unknown.
+    /// The name, a colon and the password as received. Their character encoding is unknown.
     package let octets: [UInt8]
     private let colon: Int
 
@@ -9,8 +9,8 @@ package struct BasicCredentials: Equatable, Sendable {
     private static let encodedLimit = (limit + 2) / 3 * 4
 
     /// - Parameter value: a field value without blanks at its ends.
-    /// - Returns: `nil` for another scheme, invalid base64, or decoded text that is longer than `limit`, has no colon or has a control
-    ///   character.
+    /// - Returns: `nil` if the scheme is not Basic, the base64 is invalid, or the decoded text is longer than `limit`, has no colon or
+    ///   has a control character.
     package init?(_ value: Span<UInt8>) {
         var blank = 0
         while blank < value.count, value[blank] != ASCII.space { blank += 1 }

@@ -1,21 +1,21 @@
-/// The result of a body check. A trivial type (no reference counts), because an exchange's events contain it. The exchange decides how to
-/// handle it.
+/// The result of a body check. The code that handles the exchange decides what follows from it. A trivial type (no reference counts),
+/// because an exchange's events contain it.
 package enum BodyCheckOutcome: Equatable, Sendable {
     case passed
     case malformedJSON(JSONFault)
     case malformedXML
     case malformedPropertyList
-    /// The body is not an image of a known kind, or not of the kind that its media type names.
+    /// The body is not an image of a known kind, or not of the kind that its media type says.
     case malformedImage
-    /// An image whose header states more width, height or pixels than the limit (T35).
+    /// The body is an image whose header states more width, height or pixels than the limit (T35 in docs/threats.md).
     case imageTooLarge
-    /// The body matches none of several kinds; the faults of each kind are given.
+    /// The rule accepts several kinds of content, and the body is of none of them. The faults for each kind are given.
     case noneAccepts(ValidationFaults)
-    /// The body's content coding does not decode: a bad check value, a truncated stream, bytes after the end.
+    /// The body cannot be decoded by its content coding, because of a wrong check value, a truncated stream, or bytes after the end.
     case malformedCoding
-    /// A content coding that Larder cannot decode, or too many nested codings.
+    /// The body has a content coding that Larder cannot decode, or too many nested codings.
     case unsupportedCoding
-    /// The body, as received or decoded, is larger than the check's limit; the rule's `oversize` decides whether it passes.
+    /// The body, as received or as decoded, is larger than the check's limit. The rule's `oversize` decides whether the body passes.
     case tooLarge
 
     package var code: ValidationFaults.Code? {
@@ -37,13 +37,13 @@ package enum BodyCheckOutcome: Equatable, Sendable {
 /// The first position at which a text is not JSON (RFC 8259).
 package struct JSONFault: Error, Equatable, Sendable {
     package enum Reason: UInt8, Sendable {
-        /// A byte that the grammar does not allow here, or any byte after the value.
+        /// JSON's grammar does not allow the byte here, or the byte follows the complete value.
         case unexpectedByte
         /// The text ends before the value does.
         case unexpectedEnd
         /// The bytes are not UTF-8 (RFC 8259 §8.1).
         case notUTF8
-        /// Arrays and objects are nested more deeply than the limit (T35).
+        /// Arrays and objects are nested more deeply than the limit (T35 in docs/threats.md).
         case tooDeep
 
         package var word: StaticString {

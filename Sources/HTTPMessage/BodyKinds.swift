@@ -1,4 +1,4 @@
-/// The kinds of content that a rule may require. A body must be of one of the kinds.
+/// The kinds of content that a rule accepts. A body must be of one of these kinds.
 package struct BodyKinds: OptionSet, Sendable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }

@@ -1,16 +1,16 @@
 /// The byte ranges of a Range field (RFC 9110 §14.1.2, §14.2).
 package struct ByteRangeSet: Equatable, Sendable {
-    /// One range-spec.
+    /// One range-spec of the field.
     package enum Specifier: Equatable, Sendable {
-        /// `first-` or `first-last`, both inclusive.
+        /// `first-` or `first-last`; the range includes both positions.
         case from(UInt64, through: UInt64?)
         /// `-count`: the last bytes of the representation.
         case suffix(UInt64)
 
-        /// The byte range in a representation of this length, or `nil` if it is not satisfiable.
+        /// The byte range in a representation of this length; `nil` if the range is not satisfiable.
         ///
-        /// A suffix of an empty representation gives an empty range, which Content-Range cannot express: the Range field is then
-        /// ignored (RFC 9110 §14.2 MAY).
+        /// A suffix range of an empty representation is empty, and Content-Range cannot express an empty range. The Range field is then
+        /// ignored, as RFC 9110 §14.2 permits.
         package func resolved(inLength length: UInt64) -> Range<UInt64>? {
             switch self {
             case .from(let first, let last):
@@ -24,13 +24,13 @@ package struct ByteRangeSet: Equatable, Sendable {
         }
     }
 
-    /// A field with more ranges than this is treated as abuse and ignored (RFC 9110 §14.2, §17.15).
+    /// The maximum number of ranges. A field with more ranges is treated as abuse and ignored (RFC 9110 §14.2, §17.15).
     package static let specifierLimit = 16
 
     private let specifiers: [Specifier]
     package var count: Int { specifiers.count }
 
-    /// Parses `bytes=…`. `nil` means that the field must be ignored: another unit, bad syntax or too many ranges.
+    /// Parses `bytes=…`. `nil` means that the field must be ignored, because of another unit, bad syntax or too many ranges.
     package init?(_ value: Span<UInt8>) {
         let unit: StaticString = "bytes="
         let unitCount = unit.utf8CodeUnitCount
@@ -72,14 +72,14 @@ package struct ByteRangeSet: Equatable, Sendable {
 package enum ContentRange: Equatable, Sendable {
     /// The range of the content, at least one byte, and the complete length if known.
     case part(Range<UInt64>, of: UInt64?)
-    /// `*/length`, as in a 416.
+    /// The complete length without a range, `*/length`, as in a 416.
     case unsatisfied(length: UInt64)
 
-    /// The largest supported length of a representation, in bytes (1 EiB). It keeps sums of positions from overflowing.
+    /// The largest supported length of a representation, in bytes (1 EiB). With this limit, sums of positions cannot overflow.
     package static let greatestLength: UInt64 = 1 << 60
 
-    /// `nil` for another unit, an invalid value, or a length or position beyond `greatestLength`: such content is never combined with a
-    /// stored response.
+    /// Parses the value. `nil` for another unit, an invalid value, or a length or position beyond `greatestLength`. Content with such a
+    /// value is never combined with a stored response.
     package init?(_ value: Span<UInt8>) {
         let unit: StaticString = "bytes "
         let unitCount = unit.utf8CodeUnitCount
@@ -122,7 +122,7 @@ package enum ContentRange: Equatable, Sendable {
         }
     }
 
-    /// Parses 1*DIGIT. A number that overflows becomes `UInt64.max`, since no content is that long.
+    /// Parses 1*DIGIT. A number that is too large becomes `UInt64.max`, since no content is that long.
     package static func position(_ text: Span<UInt8>) -> UInt64? {
         guard !text.isEmpty else { return nil }
         var number: UInt64 = 0

@@ -1,4 +1,4 @@
-/// The registered name of a charset (RFC 9110 §8.3.2), one of a closed list: the charsets of web browsers.
+/// The name of a charset (RFC 9110 §8.3.2) from the closed list of charsets that web browsers support.
 package struct CharsetName: Hashable, Sendable {
     package let text: String
 
@@ -15,10 +15,10 @@ package struct CharsetName: Hashable, Sendable {
         }
     }
 
-    /// All labels of the list, and one label of each numbered family, for suggestions.
+    /// The labels for suggestions: all labels of the list, and one label of each numbered family.
     package static var labels: [String] { names.keys.sorted() + ["iso-8859-1", "windows-1252"] }
 
-    /// Whether this is one of the numbered families: `iso-8859-1` to `iso-8859-16`, `windows-1250` to `windows-1258`.
+    /// Whether this charset belongs to a numbered family: `iso-8859-1` to `iso-8859-16`, or `windows-1250` to `windows-1258`.
     private static func isNumbered(_ label: String) -> Bool {
         for (prefix, numbers) in [("iso-8859-", 1...16), ("windows-", 1250...1258)] where label.hasPrefix(prefix) {
             return Int(label.dropFirst(prefix.count)).map { numbers.contains($0) && "\($0)" == label.dropFirst(prefix.count) }
@@ -27,7 +27,7 @@ package struct CharsetName: Hashable, Sendable {
         return false
     }
 
-    /// The label `utf-16` without a byte order means big-endian (RFC 2781 §4.3).
+    /// Without a byte order mark, the label `utf-16` means big-endian (RFC 2781 §4.3).
     private static let names: [String: String] = [
         "utf-8": "UTF-8", "utf8": "UTF-8", "us-ascii": "US-ASCII", "ascii": "US-ASCII", "latin1": "ISO-8859-1",
         "l1": "ISO-8859-1",

@@ -1,9 +1,10 @@
-/// The options of a message's `Connection` field (RFC 9110 §7.6.1), which decide whether its connection may be reused (RFC 9112 §9.3).
+/// The options in a message's `Connection` field (RFC 9110 §7.6.1). They decide whether the message's connection may be reused (RFC
+/// 9112 §9.3).
 package struct ConnectionOptions: Equatable, Sendable {
     package private(set) var hasClose = false
     package private(set) var hasKeepAlive = false
     package private(set) var hasUpgrade = false
-    /// Whether there is an option besides `close`, `keep-alive`, `upgrade` and the names of known fields.
+    /// Whether the field has an option besides `close`, `keep-alive`, `upgrade` and the names of known fields.
     package private(set) var hasNominations = false
 
     package init(of fields: borrowing Fields) {

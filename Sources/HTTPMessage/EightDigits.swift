@@ -1,13 +1,14 @@
-/// The eight digits of a number, one per byte of a word; the first digit is in the lowest byte.
+/// The eight decimal digits of a number, one in each byte of a word. The first digit is in the lowest byte.
 ///
-/// Each step splits all groups of digits at once. Eight digits cost as much as five digits by division, and no loop is needed.
+/// Each step splits all groups of digits at once. So all eight digits cost as much as five digits computed one by one by division, and
+/// no loop is needed.
 @usableFromInline
 struct EightDigits {
-    /// Each byte is from 0 to 15.
+    /// Each byte of the word has a value from 0 to 15.
     @usableFromInline let values: UInt64
     @usableFromInline let characters: UInt64
 
-    /// Numbers below this have at most eight decimal digits.
+    /// A number below this bound has at most eight decimal digits.
     @inlinable static var decimalBound: UInt64 { 100_000_000 }
 
     /// - Parameter number: below `decimalBound`.
@@ -15,7 +16,7 @@ struct EightDigits {
     init(decimal number: UInt64) {
         let high = number / 10_000
         let fours = high | (number &- high &* 10_000) &<< 32
-        // Division by 100 and by 10 as multiplications that are exact for numbers below 10,000 and below 100.
+        // Divides by 100 and by 10 with multiplications that are exact for numbers below 10,000 and below 100.
         let hundreds = (fours &* 10_486) &>> 20 & 0x0000_007F_0000_007F
         let twos = hundreds | (fours &- hundreds &* 100) &<< 16
         let tens = (twos &* 103) &>> 10 & 0x000F_000F_000F_000F
@@ -23,11 +24,11 @@ struct EightDigits {
         characters = values | 0x3030_3030_3030_3030
     }
 
-    /// Takes fewer steps than `init(decimal:)`; enough for most numbers in a head or log line.
+    /// Takes fewer steps than `init(decimal:)`, and suffices for most numbers in a head or log line.
     /// - Parameter number: below 1,000.
     @inlinable @inline(__always)
     init(threeDecimal number: UInt64) {
-        // Division by 100 and by 10 as multiplications that are exact for numbers below 1,000 and below 100.
+        // Divides by 100 and by 10 with multiplications that are exact for numbers below 1,000 and below 100.
         let hundreds = (number &* 41) &>> 12
         let rest = number &- hundreds &* 100
         let tens = (rest &* 103) &>> 10

@@ -1,9 +1,9 @@
 extension Fields {
-    /// The ETag line; `nil` if there are several, because recipients differ in which one they use (RFC 9110 §5.3).
+    /// The ETag line of a response; `nil` if there are several, because recipients differ in which of them they use (RFC 9110 §5.3).
     package var entityTagLine: FieldLine? { lineCount(of: .etag) == 1 ? first(.etag) : nil }
 }
 
-/// An entity tag, as a position in the field value it was parsed from (RFC 9110 §8.8.3).
+/// An entity tag, as a position in the field value from which it was parsed (RFC 9110 §8.8.3).
 package struct EntityTag: Equatable, Sendable {
     package let isWeak: Bool
     /// The opaque tag with its quotes.
@@ -32,7 +32,7 @@ package struct EntityTag: Equatable, Sendable {
         opaqueTag = opening..<index + 1
     }
 
-    /// etagc: visible characters except the quote, and obs-text.
+    /// Whether the byte is an etagc: a visible character except the quote, or obs-text.
     private static func isTagCharacter(_ byte: UInt8) -> Bool { byte >= 0x21 && byte != ASCII.quote && byte != 0x7F }
 
     /// Weak comparison (RFC 9110 §8.8.3.2): the opaque tags are equal. An invalid value matches nothing.
@@ -41,7 +41,7 @@ package struct EntityTag: Equatable, Sendable {
         return left.extracting(first.opaqueTag).equals(right.extracting(second.opaqueTag))
     }
 
-    /// Strong comparison (RFC 9110 §8.8.3.2): the opaque tags are equal and neither is weak.
+    /// Strong comparison (RFC 9110 §8.8.3.2): the opaque tags are equal and neither entity tag is weak.
     package static func matchesStrongly(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
         guard let first = EntityTag(left), let second = EntityTag(right), !first.isWeak, !second.isWeak else { return false }
         return left.extracting(first.opaqueTag).equals(right.extracting(second.opaqueTag))
@@ -57,7 +57,8 @@ package struct EntityTag: Equatable, Sendable {
         case invalid
     }
 
-    /// Searches a list for an entity tag by weak comparison (RFC 9110 §13.1.2). Pass an empty tag for a representation without one.
+    /// Searches a list for an entity tag, by weak comparison (RFC 9110 §13.1.2). For a representation that has no entity tag, pass an
+    /// empty tag.
     package static func findWeakly(_ tag: Span<UInt8>, inList list: Span<UInt8>) -> ListMatch {
         let bounds = list.trimmedBounds(in: 0..<list.count)
         if bounds.count == 1, list[bounds.lowerBound] == 0x2A { return .any }

@@ -17,7 +17,7 @@ package struct Extent: Equatable, Hashable, Sendable {
         self.init(offset: range.lowerBound, count: range.count)
     }
 
-    /// The same piece after `distance` bytes were inserted before it (or removed, if negative).
+    /// The position of the same piece after `distance` bytes were inserted before the piece (or removed, if `distance` is negative).
     @inlinable
     package func moved(by distance: Int) -> Extent { Extent(offset: Int(offset) &+ distance, count: Int(count)) }
 

@@ -1,10 +1,10 @@
 /// A field name that is a valid token (RFC 9110 §5.1), for rules and for Larder's own messages.
 package struct FieldName: Sendable {
-    /// The name as written; comparison is case-insensitive.
+    /// The name as written. Names are compared case-insensitively.
     package let bytes: [UInt8]
     package let known: KnownField
 
-    /// - Returns: `nil` for an empty name, or if a byte is not a tchar (RFC 9110 §5.6.2).
+    /// - Returns: `nil` if the name is empty, or if a byte is not a tchar (RFC 9110 §5.6.2).
     package init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard !bytes.isEmpty, bytes.allSatisfy(ASCII.isTokenCharacter) else { return nil }

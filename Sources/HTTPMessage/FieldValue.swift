@@ -1,12 +1,13 @@
-/// A valid field value: no CR, LF, NUL or other control character, no blank at either end (RFC 9110 §5.5).
+/// A valid field value: it has no CR, LF, NUL or other control character, and no blank at either end (RFC 9110 §5.5).
 package struct FieldValue: Equatable, Sendable {
     package let bytes: [UInt8]
 
     /// Why a text is not a field value.
     package enum Fault: Error, Equatable {
-        /// CR, LF, NUL, DEL or another control character, which could end the field and start another (response splitting).
+        /// The text has CR, LF, NUL, DEL or another control character, which could end the field and start another (response
+        /// splitting).
         case control(UInt8)
-        /// A space or tab at either end: recipients would remove it.
+        /// The text has a space or tab at an end, which recipients would remove.
         case outerBlank
     }
 

@@ -15,7 +15,7 @@ package struct FieldLine: Equatable, Sendable {
         self.isNeverIndexed = isNeverIndexed
     }
 
-    /// The same line after `distance` bytes were inserted before it (or removed, if negative).
+    /// The position of the same line after `distance` bytes were inserted before the line (or removed, if `distance` is negative).
     @inlinable
     package func moved(by distance: Int) -> FieldLine {
         FieldLine(
@@ -31,7 +31,7 @@ package struct FieldLine: Equatable, Sendable {
 package struct Fields: Sendable {
     @usableFromInline package internal(set) var bytes: [UInt8]
     @usableFromInline package internal(set) var lines: [FieldLine]
-    /// One bit per known field, set if the head has at least one line of it.
+    /// One bit for each known field. It is set if there is at least one line of that field.
     @usableFromInline package internal(set) var present: UInt64
 
     package init() {
@@ -44,13 +44,13 @@ package struct Fields: Sendable {
     package var count: Int { lines.count }
 
     package mutating func removeAll() {
-        // The check avoids a generic replacement of an empty range by an empty collection.
+        // This check avoids a call that would replace an empty range by an empty collection, which is generic code and slow.
         if !bytes.isEmpty { bytes.removeAll(keepingCapacity: true) }
         if !lines.isEmpty { lines.removeAll(keepingCapacity: true) }
         present = 0
     }
 
-    /// Reserves capacity for bytes and lines about to be added.
+    /// Reserves capacity for bytes and lines that are about to be added.
     package mutating func reserve(byteCount: Int, lineCount: Int) {
         bytes.reserveCapacity(byteCount)
         lines.reserveCapacity(lineCount)
@@ -73,7 +73,7 @@ package struct Fields: Sendable {
     @inlinable
     package func contains(_ field: KnownField) -> Bool { present & field.bit != 0 }
 
-    /// The index of the first line of this field at or after `start`, or `nil`.
+    /// The index of the first line of this field at or after the index `start`; `nil` if there is none.
     @inlinable
     package func index(of field: KnownField, from start: Int = 0) -> Int? {
         guard contains(field) else { return nil }
@@ -85,14 +85,15 @@ package struct Fields: Sendable {
         return nil
     }
 
-    /// The first line of this field, or `nil`.
+    /// The first line of this field; `nil` if there is none.
     @inlinable
     package func first(_ field: KnownField) -> FieldLine? {
         guard let index = index(of: field) else { return nil }
         return lines[index]
     }
 
-    /// The index of the first line with this name at or after `start`, or `nil`. Case-insensitive.
+    /// The index of the first line with this name at or after the index `start`; `nil` if there is none. Names are compared
+    /// case-insensitively.
     package func index(ofName name: Span<UInt8>, from start: Int = 0) -> Int? {
         var index = start
         while index < lines.count {
@@ -110,10 +111,11 @@ package struct Fields: Sendable {
         return count
     }
 
-    /// The value as text for messages and tests; invalid UTF-8 is replaced. Not for the hot path.
+    /// The value of a line as text for messages and tests; invalid UTF-8 is replaced. Too slow to be called for every request.
     package func text(of extent: Extent) -> String { String(decoding: bytes[extent.range], as: UTF8.self) }
 
-    /// All values of this field joined by a comma (RFC 9110 §5.3), or `nil` if there is none. Not for the hot path.
+    /// All values of this field joined by a comma (RFC 9110 §5.3); `nil` if there is no line of the field. Too slow to be called for
+    /// every request.
     package func combinedValue(of field: KnownField) -> String? {
         var result: String?
         for line in lines where line.known == field {
@@ -123,7 +125,8 @@ package struct Fields: Sendable {
         return result
     }
 
-    /// The values of all lines with this name (in lower case), joined by a comma and a space (RFC 9110 §5.3). Not for the hot path.
+    /// The values of all lines with this name (in lower case), joined by a comma and a space (RFC 9110 §5.3). Too slow to be called for
+    /// every request.
     package func value(ofAllLinesNamed name: [UInt8]) -> [UInt8]? {
         var joined: [UInt8]?
         var index = index(ofName: name.span)
@@ -155,14 +158,14 @@ package struct Fields: Sendable {
         }
     }
 
-    /// Adds a line whose bytes are already in `bytes`.
+    /// Adds a line whose bytes are already in `bytes`, at the positions that the line gives.
     @inlinable @inline(__always)
     package mutating func note(_ line: FieldLine) {
         lines.append(line)
         present |= line.known.bit
     }
 
-    /// Adds lines whose bytes are already in `bytes`, `distance` bytes behind the positions that the lines give.
+    /// Adds lines whose bytes are already in `bytes`, `distance` bytes after the positions that the lines give.
     package mutating func note(_ moved: [FieldLine], movedBy distance: Int) {
         // See `Array<UInt8>.append(_: StaticString)`: adding nothing to an empty array would write to shared storage.
         if moved.isEmpty { return }
@@ -195,12 +198,12 @@ package struct Fields: Sendable {
         noteTail(from: start, nameCount: name.utf8CodeUnitCount)
     }
 
-    /// For rules, tests and messages: writes the name and value as UTF-8.
+    /// Appends a line with this name and value in UTF-8. For rules, tests and messages.
     package mutating func append(name: String, value: String) {
         append(name: Array(name.utf8).span, value: Array(value.utf8).span)
     }
 
-    /// Removes every line for which `shouldRemove` returns true. Their bytes stay until `removeAll`.
+    /// Removes every line for which `shouldRemove` returns true. The bytes of removed lines stay until `removeAll`.
     package mutating func remove(where shouldRemove: (Fields, FieldLine) -> Bool) {
         var kept = 0
         present = 0

@@ -2,8 +2,9 @@
 package enum Glob {
     package static let star: UInt8 = 0x2A
 
-    /// In the worst case, the time is proportional to the product of the two lengths, because a mismatch returns only to the last star.
-    /// - Parameter start: the number of bytes, without a star, that the caller has already compared.
+    /// Whether the text matches the pattern. In the worst case, the time is proportional to the product of their lengths, because a
+    /// mismatch returns only to the last star.
+    /// - Parameter start: the number of bytes at the beginning of both, without a star, that the caller has already compared.
     package static func matches(_ pattern: Span<UInt8>, _ text: Span<UInt8>, from start: Int = 0) -> Bool {
         var place = start
         var index = start

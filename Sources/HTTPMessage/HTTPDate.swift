@@ -1,9 +1,9 @@
-/// HTTP-date (RFC 9110 §5.6.7): parses all three forms, writes IMF-fixdate.
+/// HTTP-date (RFC 9110 §5.6.7). Parses all three forms, and writes IMF-fixdate.
 package enum HTTPDate {
-    /// The time that a field value names, or `nil` if it is not an HTTP-date.
+    /// The time that a field value gives; `nil` if the value is not an HTTP-date.
     ///
-    /// Comparison is case-insensitive, and GMT is the only zone accepted (RFC 9111 §4.2).
-    /// - Parameter now: decides the century of the two-digit year of the RFC 850 form.
+    /// Names are compared case-insensitively, and GMT is the only zone accepted (RFC 9111 §4.2).
+    /// - Parameter now: the current time, which decides the century of the two-digit year in the RFC 850 form.
     package static func parse(_ value: Span<UInt8>, now: Timestamp) -> Timestamp? {
         switch value.count {
         case 29: fixdate(value)
@@ -13,13 +13,14 @@ package enum HTTPDate {
         }
     }
 
-    /// Writes the time as an IMF-fixdate, rounded down to the second, always 29 bytes. Years after 9999 are written as 9999.
+    /// Writes the time as an IMF-fixdate, which always has 29 bytes. The time is rounded down to the second. Years after 9999 are
+    /// written as 9999.
     package static func write(_ time: Timestamp, into output: inout [UInt8]) {
         let seconds = min(max(time.seconds, CivilDate.earliest), CivilDate.latest)
         let day = CivilDate.floorDivide(seconds, by: 86_400)
         let second = Int(seconds - day * 86_400)
         let date = CivilDate(daysSince1970: day)
-        // 1970-01-01 was a Thursday.
+        // 1970-01-01 was a Thursday, which has the index 4 in this table.
         let weekday = Int(((day % 7) + 11) % 7)
         append(name: Self.dayNames, at: weekday, into: &output)
         output.append(ASCII.comma)
@@ -73,7 +74,8 @@ package enum HTTPDate {
             let shortYear = twoDigits(value, at: start + 7), value.holds(" ", at: start + 9),
             let time = timeOfDay(value, at: start + 10), value.holds(" gmt", at: start + 18)
         else { return nil }
-        // A date that appears to be more than 50 years ahead means the most recent past year with the same last two digits.
+        // A date that appears to be more than 50 years ahead means the most recent year in the past with the same last two digits (RFC
+        // 9110 §5.6.7).
         let thisYear = CivilDate(daysSince1970: CivilDate.floorDivide(now.seconds, by: 86_400)).year
         var year = thisYear - thisYear % 100 + shortYear
         if year <= thisYear - 50 { year += 100 }
@@ -133,7 +135,7 @@ package enum HTTPDate {
         index(in: monthNames, of: value, at: start).map { $0 + 1 }
     }
 
-    /// 00:00:00 to 23:59:60. A leap second is treated as the first second of the next minute.
+    /// Parses a time from 00:00:00 to 23:59:60. A leap second is treated as the first second of the next minute.
     private static func timeOfDay(_ value: Span<UInt8>, at start: Int) -> Int? {
         guard let hour = twoDigits(value, at: start), value[start + 2] == ASCII.colon,
             let minute = twoDigits(value, at: start + 3), value[start + 5] == ASCII.colon,
@@ -151,7 +153,7 @@ package enum HTTPDate {
     private static func moment(sameDayAs time: Timestamp, inYear year: Int) -> Timestamp? {
         let days = CivilDate.floorDivide(time.seconds, by: 86_400)
         let date = CivilDate(daysSince1970: days)
-        // Most years have no 29th of February; the day before is accurate enough for a horizon of 50 years.
+        // Most years have no 29th of February, so the day before is used. This is accurate enough for a limit of 50 years.
         let day = date.month == 2 ? min(date.day, 28) : date.day
         return moment(year: year, month: date.month, day: day, secondOfDay: Int(time.seconds - days * 86_400))
     }
@@ -175,7 +177,7 @@ package struct CivilDate {
         self.day = day
     }
 
-    /// Counts in eras of 400 years of 146,097 days that begin on the 1st of March.
+    /// Counts days in eras of 400 years, which have 146,097 days and begin on the 1st of March.
     package init(daysSince1970 days: Int64) {
         let shifted = days + 719_468
         let era = Self.floorDivide(shifted, by: 146_097)
@@ -211,7 +213,8 @@ package struct CivilDate {
 }
 
 extension Span<UInt8> {
-    /// Whether the span has this text, given in lower case, at `start`. Case-insensitive. The span must be long enough.
+    /// Whether the span has this text at `start`, compared case-insensitively. `text` must be in lower case, and the span must be long
+    /// enough.
     fileprivate func holds(_ lowercase: StaticString, at start: Int) -> Bool {
         let expected = lowercase.utf8Start
         for index in 0..<lowercase.utf8CodeUnitCount where ASCII.lowercased(self[start + index]) != expected[index] {

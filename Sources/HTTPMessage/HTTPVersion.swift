@@ -12,6 +12,6 @@ package struct HTTPVersion: Equatable, Sendable {
     package static let http11 = HTTPVersion(major: 1, minor: 1)
     package static let http2 = HTTPVersion(major: 2, minor: 0)
 
-    /// HTTP/1.1 or a later minor version, which is treated as 1.1 (RFC 9110 §6.2).
+    /// Whether the version is HTTP/1.1 or a later minor version, which is treated as HTTP/1.1 (RFC 9110 §6.2).
     package var isAtLeast11: Bool { major > 1 || (major == 1 && minor >= 1) }
 }

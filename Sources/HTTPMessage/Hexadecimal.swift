@@ -1,4 +1,4 @@
-/// Hexadecimal digits (RFC 4648 §8): written in lower case by default, read in either case.
+/// Hexadecimal digits (RFC 4648 §8). They are written in lower case by default, and read in either case.
 package enum Hexadecimal {
     package static func encode(_ bytes: some Sequence<UInt8>, isUppercase: Bool = false) -> String {
         var text: [UInt8] = []
@@ -9,7 +9,7 @@ package enum Hexadecimal {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// A number with leading zeros, as wide as its type.
+    /// A number with leading zeros. The number of digits depends only on the number's type.
     package static func encode<Number: FixedWidthInteger & UnsignedInteger>(padded number: Number) -> String {
         let digits = String(number, radix: 16)
         return String(repeating: "0", count: Number.bitWidth / 4 - digits.utf8.count) + digits

@@ -6,8 +6,8 @@ extension RequestHead {
         return try? Authority(parsing: line.value.range, in: fields.bytes.span)  // the parser rejects malformed fields
     }
 
-    /// Adds the `Host` field that HTTP/1.1 requires to a request of HTTP/2 that lacks it, from its target in absolute form (RFC 9113
-    /// §8.3.1).
+    /// Adds the `Host` field that HTTP/1.1 requires to an HTTP/2 request that lacks it. The field's value is from the target, which has
+    /// absolute form (RFC 9113 §8.3.1).
     package mutating func addMissingHostField() {
         guard !fields.contains(.host), target.form == .absolute else { return }
         let bracket = target.hostKind == .ipv6 ? 1 : 0
@@ -22,12 +22,12 @@ extension RequestHead {
 
     /// Whether the `Host` field agrees with the target, for policies that deny a request if the two differ.
     ///
-    /// The target alone decides what is fetched (RFC 9112 §3.2.2, T17). True if the target has no host, or the field is missing or
-    /// empty.
+    /// The target alone decides which server is contacted (RFC 9112 §3.2.2; T17 in docs/threats.md). True if the target has no host, or
+    /// if the field is missing or empty.
     package var hostFieldMatchesTarget: Bool {
         guard !target.host.isEmpty, let field = hostField else { return true }
         let defaultPort: UInt16 = target.scheme == .https ? 443 : 80
-        // CONNECT always has a port, and its Host may omit the default port of the tunneled scheme.
+        // The target of a CONNECT always has a port, and its Host field may omit the default port of the tunneled scheme.
         let isSamePort = field.port.map { $0 == target.port } ?? (target.form == .authority || target.port == defaultPort)
         return isSamePort && span(of: field.host).equalsIgnoringCase(span(of: target.host))
     }

@@ -19,15 +19,15 @@ package struct IPAddress: Hashable, Sendable {
         self.low = low
     }
 
-    /// The IPv4 address that this IPv6 address embeds, so that an IPv4 range matches every spelling of it: IPv4-mapped and
-    /// IPv4-compatible (RFC 4291 §2.5.5), IPv4-translated (RFC 2765 §2.1), NAT64 (RFC 6052 §2.1; in the local-use range of RFC 8215,
-    /// the last 32 bits) and 6to4 (RFC 3056 §2).
+    /// The IPv4 address that this IPv6 address embeds, so that an IPv4 range matches every spelling of the address. These forms are
+    /// recognized: IPv4-mapped and IPv4-compatible (RFC 4291 §2.5.5), IPv4-translated (RFC 2765 §2.1), NAT64 (RFC 6052 §2.1; in the
+    /// local-use range of RFC 8215, the last 32 bits) and 6to4 (RFC 3056 §2).
     package var embeddedIPv4: IPAddress? {
         guard family == .ipv6 else { return nil }
         let tail = UInt32(truncatingIfNeeded: low)
         if high == 0 {
             if low >> 32 == 0xFFFF || low >> 32 == 0xFFFF_0000 { return IPAddress(ipv4: tail) }
-            // `::` and `::1` are the unspecified and the loopback address, not IPv4-compatible ones.
+            // `::` and `::1` are the unspecified and the loopback address, so they are not read as IPv4-compatible addresses.
             if low >> 32 == 0, tail > 1 { return IPAddress(ipv4: tail) }
             return nil
         }
@@ -37,10 +37,10 @@ package struct IPAddress: Hashable, Sendable {
         return nil
     }
 
-    /// `0.0.0.0` or `::`. A connection to it reaches this machine.
+    /// Whether this is `0.0.0.0` or `::`. A connection to such an address reaches this machine.
     package var isUnspecified: Bool { high == 0 && low == 0 }
 
-    /// `127.0.0.0/8`, `::1`, and IPv6 addresses that embed such an IPv4 address.
+    /// Whether this is a loopback address: an address in `127.0.0.0/8`, `::1`, or an IPv6 address that embeds such an IPv4 address.
     package var isLoopback: Bool {
         if family == .ipv4 { return low >> 24 == 127 }
         return (high == 0 && low == 1) || embeddedIPv4?.isLoopback == true
@@ -75,8 +75,9 @@ extension IPAddress {
         self.init(Array(text.utf8).span)
     }
 
-    /// Parses a host as a name lookup would: an IPv4 address of one to four parts in decimal, octal (`0177`) or hexadecimal
-    /// (`0x7f`). The last part covers the remaining bytes, and a final dot is allowed. Otherwise it parses as `init(_:)` does.
+    /// Parses a host as a name lookup would. The host may be an IPv4 address of one to four parts in decimal, octal (`0177`) or
+    /// hexadecimal (`0x7f`). The last part stands for all remaining bytes, and a final dot is allowed. Any other host is parsed as
+    /// `init(_:)` does.
     package init?(asLookedUp host: Span<UInt8>) {
         var end = host.count
         if end > 1, host[end - 1] == 0x2E { end -= 1 }
@@ -117,7 +118,7 @@ extension IPAddress {
                 part = part &* 10 &+ UInt32(text[index] &- 0x30)
                 index += 1
             }
-            // Some parsers read a leading zero as octal and others as decimal, so it is rejected.
+            // Some parsers read a part with a leading zero as octal and others as decimal, so it is rejected.
             let hasLeadingZero = index &- start > 1 && text[start] == 0x30
             guard index > start, part <= 255, !hasLeadingZero else { return nil }
             bits = bits << 8 | part
@@ -176,7 +177,7 @@ extension IPAddress {
         return IPAddress(ipv6High: high, low: low)
     }
 
-    /// Parses decimal, octal with a leading zero, or hexadecimal with `0x`.
+    /// Parses a number in decimal, in octal with a leading zero, or in hexadecimal with `0x`.
     private static func readNumber(_ text: Span<UInt8>) -> UInt64? {
         guard !text.isEmpty else { return nil }
         var base: UInt64 = 10
@@ -230,7 +231,7 @@ extension IPAddress: CustomStringConvertible {
         }
     }
 
-    /// The length of the longest address as text.
+    /// The length of the longest address as text, in bytes.
     private static let textLimit = 39
 
     package var description: String {

@@ -1,4 +1,4 @@
-/// The fields that Larder itself reads; comparing them compares numbers. All other fields are `other`.
+/// The fields that Larder itself reads. They have numbers, so that comparing two fields compares numbers. All other fields are `other`.
 @usableFromInline
 package enum KnownField: UInt8, Sendable, CaseIterable {
     case other = 0
@@ -9,7 +9,7 @@ package enum KnownField: UInt8, Sendable, CaseIterable {
     case proxyAuthorization, proxyConnection, proxyStatus, range, retryAfter, server, setCookie, te, trailer
     case transferEncoding, upgrade, userAgent, vary, via, warning, wwwAuthenticate, xForwardedFor
 
-    /// The name in lower case, for comparison. Empty for `other`.
+    /// The name of the field in lower case, for comparison. Empty for `other`.
     package var lowercaseName: StaticString {
         switch self {
         case .other: ""
@@ -71,7 +71,7 @@ package enum KnownField: UInt8, Sendable, CaseIterable {
 
     @inlinable package var bit: UInt64 { 1 &<< UInt64(rawValue) }
 
-    /// The known field with this name, or `other`. Case-insensitive (RFC 9110 §5.1).
+    /// The known field with this name; `other` if there is none. Names are compared case-insensitively (RFC 9110 §5.1).
     package init(_ name: Span<UInt8>) {
         self = .other
         guard name.count >= KnownFieldTable.shortest, name.count <= KnownFieldTable.longest else { return }
@@ -83,10 +83,10 @@ package enum KnownField: UInt8, Sendable, CaseIterable {
     }
 }
 
-/// A perfect hash over the known names: one probe and one comparison find the field, or that it is not known.
+/// A perfect hash over the known names. One look-up in the table and one comparison find the field, or show that it is not known.
 ///
-/// The table is a literal so that the compiler emits it as constant data. A table filled on first use would cost each lookup a check of
-/// whether it is initialized. A test computes the table and prints what to write here when a name is added.
+/// The table is a literal, so that the compiler emits it as constant data. If it were filled at its first use, each lookup would have
+/// to check whether it is filled. When a name is added, a test computes the table and prints the new literal.
 enum KnownFieldTable {
     static let shortest = 2
     static let longest = 25
@@ -96,7 +96,7 @@ enum KnownFieldTable {
         (Int(first | 0x20) &* 61 &+ Int(last | 0x20) &* 251 &+ count &* 145) & 255
     }
 
-    // The raw value of the field in each bucket, or 0.
+    // For each bucket, the raw value of the field in it; 0 for an empty bucket.
     // swift-format-ignore
     static let buckets: InlineArray<256, UInt8> = [
         0, 0, 0, 0, 16, 49, 40, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 43, 0, 0, 10, 9, 0, 31, 17,

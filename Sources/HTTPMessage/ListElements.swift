@@ -3,8 +3,8 @@
 ///     var elements = ListElements()
 ///     while let element = elements.next(in: value) { … value.extracting(element) … }
 ///
-/// Elements have no surrounding blanks. Empty elements are skipped, as recipients must do. A quoted string without an end extends to
-/// the end of the value.
+/// Elements have no surrounding blanks. Empty elements are skipped, as recipients must do. A quoted string without a closing quote
+/// extends to the end of the value.
 package struct ListElements: Sendable {
     private var position = 0
 

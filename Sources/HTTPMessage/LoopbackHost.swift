@@ -1,7 +1,7 @@
 /// Hosts that always name this machine.
 package enum LoopbackHost {
-    /// Whether the host is `localhost` or a name below it (RFC 6761 §6.3), or a loopback or unspecified address in any spelling that a name
-    /// lookup accepts. The host is given without brackets.
+    /// Whether the host always names this machine: `localhost` or a name below it (RFC 6761 §6.3), or a loopback or unspecified address
+    /// in any spelling that a name lookup accepts. The host is given without brackets.
     package static func isMeant(by host: Span<UInt8>) -> Bool {
         var end = host.count
         if end > 1, host[end - 1] == UInt8(ascii: ".") { end -= 1 }

@@ -3,7 +3,8 @@ package struct MediaType: Equatable, Sendable {
     package let type: Extent
     package let subtype: Extent
 
-    /// - Returns: `nil` unless the value starts with `type "/" subtype`, both tokens, followed by the end or `;`.
+    /// - Returns: `nil` unless the value starts with `type "/" subtype`, both of them tokens, followed by the end of the value or a
+    ///   `;`.
     package init?(parsing value: Span<UInt8>) {
         let bounds = value.trimmedBounds(in: 0..<value.count)
         let typeEnd = Self.endOfToken(in: value, from: bounds.lowerBound)

@@ -1,12 +1,12 @@
-/// A media type pattern of rules and serializers: `application/json`, `image/*`, `*/*+json`, `application/*+json` or `*/*`.
+/// A media type pattern of rules and serializers, such as `application/json`, `image/*`, `*/*+json`, `application/*+json` or `*/*`.
 ///
-/// Comparison is case-insensitive (RFC 9110 §8.3.1). `*/*+json` requires the structured syntax suffix of RFC 6839:
-/// `application/problem+json` matches, `application/json` does not.
+/// Media types are compared case-insensitively (RFC 9110 §8.3.1). `*/*+json` requires the structured syntax suffix of RFC 6839: it
+/// matches `application/problem+json`, but not `application/json`.
 package struct MediaTypePattern: Equatable, Sendable {
     private enum Subtype: Equatable, Sendable {
         case any
         case exactly([UInt8])
-        /// Includes the leading plus sign.
+        /// The structured syntax suffix, with its leading plus sign.
         case suffix([UInt8])
     }
 
@@ -24,7 +24,7 @@ package struct MediaTypePattern: Equatable, Sendable {
         self.subtype = subtype
     }
 
-    /// Whether the value of a Content-Type field has a matching media type. An invalid value never matches.
+    /// Whether the value of a Content-Type field has a media type that matches. An invalid value never matches.
     package func matches(_ value: Span<UInt8>) -> Bool {
         guard let found = MediaType(parsing: value) else { return false }
         if let type, !value.extracting(found.type.range).equalsIgnoringCase(type.span) { return false }
@@ -33,7 +33,7 @@ package struct MediaTypePattern: Equatable, Sendable {
         case .any: return true
         case .exactly(let expected): return name.equalsIgnoringCase(expected.span)
         case .suffix(let suffix):
-            // The name must have characters before the plus sign.
+            // There must be characters before the plus sign of the suffix.
             guard name.count > suffix.count else { return false }
             return name.extracting(name.count - suffix.count..<name.count).equalsIgnoringCase(suffix.span)
         }

@@ -1,8 +1,8 @@
-/// Sixteen bytes compared with one vector instruction each.
+/// Sixteen bytes. One vector instruction compares all of them.
 ///
-/// The searches over a message's bytes use it: a comparison of a block gives a mask, and nearly every mask is empty. The bounds are
-/// checked once, before the loop over the blocks. A remainder of fewer than sixteen bytes is checked byte by byte. This is the only
-/// file in the module that reads memory without further checks.
+/// The searches over a message's bytes use this type. The comparison of a block gives a mask, which is nearly always empty. The bounds
+/// are checked once, before the loop over the blocks. If fewer than sixteen bytes are to be searched, they are checked one by one. This
+/// is the only file in the module that reads memory without further checks.
 @usableFromInline
 package struct OctetBlock {
     @usableFromInline package typealias Mask = SIMDMask<SIMD16<Int8>>
@@ -25,10 +25,10 @@ package struct OctetBlock {
         (octets .>= SIMD16(repeating: bounds.lowerBound)) .& (octets .<= SIMD16(repeating: bounds.upperBound))
     }
 
-    /// The index of the first match in the block, or `nil`.
+    /// The index of the first match in the block; `nil` if the mask is empty.
     @inlinable @inline(__always)
     static func first(_ mask: Mask) -> Int? {
-        // Avoids `any`, which is a function call if it is not inlined.
+        // This avoids `any`, which is a function call if it is not inlined.
         let halves = unsafeBitCast(mask, to: SIMD2<UInt64>.self)
         if halves[0] != 0 { return UInt64(littleEndian: halves[0]).trailingZeroBitCount &>> 3 }
         if halves[1] != 0 { return 8 &+ UInt64(littleEndian: halves[1]).trailingZeroBitCount &>> 3 }
@@ -37,19 +37,20 @@ package struct OctetBlock {
 }
 
 extension Span<UInt8> {
-    /// The index of the first control byte (below a space, or DEL) at or after `start`, or the end.
+    /// The index of the first control character (below a space, or DEL) at or after `start`; if there is none, the end.
     @inlinable @inline(__always)
     package func firstControl(from start: Int) -> Int {
         first(from: start, block: { $0.isBelow(0x20) .| $0.isEqual(to: 0x7F) }, octet: { $0 < 0x20 || $0 == 0x7F })
     }
 
-    /// The index of the first colon at or after `start`, or the end.
+    /// The index of the first colon at or after `start`; if there is none, the end.
     @inlinable @inline(__always)
     package func firstColon(from start: Int) -> Int {
         first(from: start, block: { $0.isEqual(to: ASCII.colon) }, octet: { $0 == ASCII.colon })
     }
 
-    /// The index of the first byte at or after `start` that matches, or the end. Both closures must test for the same bytes.
+    /// The index of the first byte at or after `start` that matches; if there is none, the end. Both closures must test for the same
+    /// bytes.
     @inlinable @inline(__always)
     package func first(
         from start: Int, block isFoundIn: (OctetBlock) -> OctetBlock.Mask, octet isFound: (UInt8) -> Bool
@@ -61,7 +62,7 @@ extension Span<UInt8> {
                 if let found = OctetBlock.first(isFoundIn(OctetBlock(buffer, at: index))) { return index &+ found }
                 index &+= 16
             }
-            // The last block overlaps bytes that were already searched without a match.
+            // The last block overlaps the block before it. The bytes in both were already searched without a match.
             if index < buffer.count, buffer.count &- start >= 16 {
                 let last = buffer.count &- 16
                 return OctetBlock.first(isFoundIn(OctetBlock(buffer, at: last))).map { last &+ $0 } ?? buffer.count
@@ -71,7 +72,8 @@ extension Span<UInt8> {
         }
     }
 
-    /// Whether the span is the given name, compared case-insensitively. `name` must be lower case, with only letters, digits and `-`.
+    /// Whether the span equals the given name, compared case-insensitively. `name` must be in lower case, with only letters, digits and
+    /// `-`.
     func isToken(ignoringCaseOf name: StaticString) -> Bool {
         let count = self.count
         guard count == name.utf8CodeUnitCount else { return false }
@@ -95,8 +97,8 @@ extension Span<UInt8> {
         }
     }
 
-    /// Compares one word. Setting bit 5 turns capitals into lower case. It would also turn some control characters into characters of a
-    /// field name (CR into `-`), so bit 5 or 6 of each byte must already be set.
+    /// Compares one word. Setting bit 5 of a byte turns capitals into lower case. It would also turn some control characters into
+    /// characters of a field name (CR into `-`), so bit 5 or 6 of each byte must already be set.
     @inline(__always)
     private static func isSameToken<Word: FixedWidthInteger & UnsignedInteger>(
         _ type: Word.Type, _ buffer: UnsafeRawBufferPointer, _ expected: UnsafeRawPointer, at index: Int
@@ -108,7 +110,8 @@ extension Span<UInt8> {
         return (word | word &<< 1) & bit6 == bit6 && word | bit5 == smallName
     }
 
-    /// The index of the first byte that differs, or the end of the shorter span. Compares eight bytes at a time.
+    /// The index of the first byte in which the spans differ; if there is none, the end of the shorter span. Compares eight bytes at a
+    /// time.
     package func firstDifference(from other: Span<UInt8>) -> Int {
         let count = Swift.min(self.count, other.count)
         return withUnsafeBytes { mine in

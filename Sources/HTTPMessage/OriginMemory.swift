@@ -1,9 +1,9 @@
-/// The origin of the last target in absolute form, `http://host:port/`, as bytes and as parsed.
+/// The origin of the last target in absolute form, `http://host:port/`, both as bytes and as parsed.
 ///
-/// Programs send many requests to one origin. If the bytes up to the slash before the path are the same, the origin is too, and parsing
-/// is not needed.
+/// Programs send many requests to one origin. If the bytes up to the slash before the path are the same as in the last target, the
+/// origin is the same too and need not be parsed.
 package struct OriginMemory: Sendable {
-    /// Origins of this length or longer are not remembered.
+    /// An origin of this length in bytes, or a longer origin, is not remembered.
     static let lengthLimit = 256
 
     private var octets: [UInt8] = []
@@ -13,7 +13,7 @@ package struct OriginMemory: Sendable {
     package init() {}
 
     /// Sets the target to the remembered origin, if the bytes from `start` on match it.
-    /// - Returns: the index of the slash where the path starts; `nil` if the origin differs.
+    /// - Returns: the index of the slash at which the path starts; `nil` if the origin differs.
     func restore(at start: Int, in bytes: Span<UInt8>, into target: inout RequestTarget) -> Int? {
         let end = start + octets.count
         guard !octets.isEmpty, end <= bytes.count, bytes.extracting(start..<end).isSame(as: octets.span) else { return nil }
@@ -22,7 +22,8 @@ package struct OriginMemory: Sendable {
         return end - 1
     }
 
-    /// - Parameter range: from the target's first byte to the start of its path. Only remembered if that byte is a slash.
+    /// - Parameter range: the bytes from the target's first byte to the start of its path. The origin is remembered only if the path
+    ///   starts with a slash.
     mutating func remember(_ target: RequestTarget, standingIn range: Range<Int>, of bytes: Span<UInt8>) {
         octets.removeAll(keepingCapacity: true)
         guard range.count < Self.lengthLimit, range.upperBound < bytes.count, bytes[range.upperBound] == ASCII.slash else {

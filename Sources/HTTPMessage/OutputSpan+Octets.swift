@@ -57,7 +57,7 @@ extension OutputSpan<UInt8> {
         append(EightDigits(decimal: number % EightDigits.decimalBound), last: min(digitCount, 8))
     }
 
-    /// Appends sixteen digits, the form of request ids.
+    /// Appends the number as sixteen hexadecimal digits, the form of request ids.
     @inlinable
     package mutating func append(hexadecimal number: UInt64) {
         append(EightDigits(hexadecimal: UInt32(truncatingIfNeeded: number &>> 32)), last: 8)
@@ -72,7 +72,7 @@ extension OutputSpan<UInt8> {
             let place = base + initializedCount
             var rest = digits.characters &>> UInt64(truncatingIfNeeded: (8 &- count) &* 8)
             if buffer.count &- initializedCount >= 8 {
-                // One store is enough for any count: the bytes after the last digit are unused capacity.
+                // One store of eight bytes suffices for any number of digits: the bytes after the last digit are in unused capacity.
                 UnsafeMutableRawPointer(place).storeBytes(of: rest.littleEndian, as: UInt64.self)
             } else {
                 for index in 0..<count {

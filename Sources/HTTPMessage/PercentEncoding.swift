@@ -1,6 +1,6 @@
-/// Percent-encoding (RFC 3986 §2.1). All percent-encoding and decoding in Larder is here.
+/// Percent-encoding (RFC 3986 §2.1). All code of Larder that percent-encodes or decodes is here.
 package enum PercentEncoding {
-    /// The byte that the three characters at `place` encode; `nil` if they do not encode one.
+    /// The byte that the three characters at `place` encode; `nil` if they are not a percent-encoded byte.
     @inlinable package static func byte(in text: Span<UInt8>, at place: Int) -> UInt8? {
         guard text[place] == UInt8(ascii: "%"), place + 2 < text.count, let high = ASCII.hexValue(text[place + 1]),
             let low = ASCII.hexValue(text[place + 2])
@@ -8,8 +8,8 @@ package enum PercentEncoding {
         return high << 4 | low
     }
 
-    /// Decodes percent-encoded bytes; a `%` that does not encode a byte stays unchanged.
-    /// - Parameter isForm: decode `+` as a space, as in form data and the queries made from it.
+    /// Decodes percent-encoded bytes. A `%` that does not begin a percent-encoded byte stays unchanged.
+    /// - Parameter isForm: whether `+` is decoded as a space, as in form data and in queries that forms make.
     package static func decode(_ text: Span<UInt8>, isForm: Bool = false) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count)
@@ -26,7 +26,7 @@ package enum PercentEncoding {
         return bytes
     }
 
-    /// - Returns: `nil` if a `%` does not encode a byte.
+    /// - Returns: `nil` if a `%` does not begin a percent-encoded byte.
     package static func decodeStrictly(_ text: Span<UInt8>) -> [UInt8]? {
         for place in 0..<text.count where text[place] == UInt8(ascii: "%") && byte(in: text, at: place) == nil { return nil }
         return decode(text)

@@ -1,4 +1,4 @@
-/// The request line and fields of a request (RFC 9112 §3, §5). `fields.bytes` holds the request line too.
+/// The request line and fields of a request (RFC 9112 §3, §5). The bytes of the request line are in `fields.bytes` too.
 @usableFromInline
 package struct RequestHead: Sendable {
     @usableFromInline package var fields = Fields()
@@ -21,7 +21,8 @@ package struct RequestHead: Sendable {
         self.target = target
     }
 
-    /// The request target without its query, for logs and recordings that must not show the query. `target` must have been parsed.
+    /// The request target without its query, for logs and recordings that must not show the query. `target` must have been parsed
+    /// before.
     package var rawTargetBeforeQuery: Extent {
         let query = target.query
         return query.isEmpty ? rawTarget : Extent(offset: Int(rawTarget.offset), count: Int(query.offset - rawTarget.offset))

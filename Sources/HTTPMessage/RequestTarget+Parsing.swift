@@ -1,8 +1,8 @@
-/// Why a request target is rejected. Every case gets 400.
+/// Why a request target is rejected. The client gets 400 in every case.
 package enum RequestTargetError: Error, Equatable, Sendable {
     /// The target has none of the four forms (RFC 9112 §3.2).
     case malformed
-    /// The target has a form that this method must not use (RFC 9112 §3.2).
+    /// The method of the request does not permit this form of target (RFC 9112 §3.2).
     case formNotAllowed
     case unsupportedScheme
     case authority(AuthorityFault)
@@ -25,17 +25,17 @@ package enum RequestTargetError: Error, Equatable, Sendable {
 extension RequestTarget {
     /// Parses the target of a request with this method. `range` and all resulting positions refer to `bytes`.
     ///
-    /// The host is parsed strictly (see `Authority`). Path and query are forwarded as received, so they may hold characters that clients
-    /// send in spite of RFC 3986 (`|`, `[`, UTF-8). They must not hold a blank, a control character or `#`, and the path must not hold `\`
-    /// or an encoded NUL: another recipient might read these differently.
+    /// The host is parsed strictly (see `Authority`). Path and query are forwarded as received, so they may hold characters that
+    /// clients send in spite of RFC 3986 (`|`, `[`, UTF-8). They must not hold a blank, a control character or `#`, and the path must
+    /// not hold `\` or an encoded NUL: another recipient might read these differently.
     ///
-    /// - Parameter memory: the origin of the target parsed before.
+    /// - Parameter memory: the origin of the target that was parsed before this one.
     package init(
         parsing range: Range<Int>, in bytes: Span<UInt8>, method: Method, with memory: inout OriginMemory
     ) throws(RequestTargetError) {
         self.init()
         guard !range.isEmpty else { throw .malformed }
-        // Positions stay relative to `bytes`; nothing after the target is readable.
+        // Positions stay relative to `bytes`. The bytes after the target are cut off, so that they cannot be read.
         let bytes = bytes.extracting(0..<range.upperBound)
         let start = range.lowerBound
         if method == .connect {
@@ -56,7 +56,7 @@ extension RequestTarget {
         try self.init(parsing: range, in: bytes, method: method, with: &nothing)
     }
 
-    /// RFC 9112 §3.2.2. Only http and https are fetched (T40).
+    /// This is the absolute form (RFC 9112 §3.2.2). Larder fetches only http and https URLs (T40 in docs/threats.md).
     private mutating func readAbsoluteForm(
         from start: Int, in bytes: Span<UInt8>, with memory: inout OriginMemory
     ) throws(RequestTargetError) {
@@ -71,7 +71,7 @@ extension RequestTarget {
         try readPathAndQuery(from: end, in: bytes)
     }
 
-    /// Reads the scheme and `://`, and returns where the authority starts.
+    /// Reads the scheme and `://`, and returns the position at which the authority starts.
     private mutating func readScheme(from start: Int, in bytes: Span<UInt8>) throws(RequestTargetError) -> Int {
         if bytes.count - start > 7, bytes.extracting(start..<start + 7).equals("http://") { return start + 7 }
         var end = start
@@ -83,7 +83,7 @@ extension RequestTarget {
         } else if name.equalsIgnoringCase("https") {
             scheme = .https
         } else if end + 1 < bytes.count, ASCII.isDigit(bytes[end + 1]) {
-            // `host:port` with a method that is not CONNECT.
+            // The target is `host:port`, but the method is not CONNECT.
             throw .formNotAllowed
         } else {
             throw .unsupportedScheme
@@ -92,7 +92,7 @@ extension RequestTarget {
         return end + 3
     }
 
-    /// RFC 9112 §3.2.3; the port is required (RFC 9110 §9.3.6).
+    /// This is the authority form (RFC 9112 §3.2.3). A port is required (RFC 9110 §9.3.6).
     private mutating func readAuthorityForm(from start: Int, in bytes: Span<UInt8>) throws(RequestTargetError) {
         form = .authority
         for index in start..<bytes.count where Self.endsAuthority(bytes[index]) { throw .formNotAllowed }
@@ -100,7 +100,7 @@ extension RequestTarget {
         guard end == bytes.count, port > 0 else { throw .authority(.malformedPort) }
     }
 
-    /// Reads host and port (0 if there is none). Returns where they end: at the path, the query or the end.
+    /// Reads the host and the port (0 if there is none). Returns the position after them: of the path, the query or the target's end.
     private mutating func readAuthority(from start: Int, in bytes: Span<UInt8>) throws(RequestTargetError) -> Int {
         var end = start
         do throws(AuthorityFault) {
@@ -151,8 +151,8 @@ extension RequestTarget {
 }
 
 extension Span<UInt8> {
-    /// The index of the first byte that needs a closer look in a target's path (or query), or the end: bytes that are not allowed, and in a
-    /// path also `%`, `?` and `\`. The search also stops at some harmless bytes.
+    /// The index of the first byte in a target's path or query that needs a closer look; if there is none, the end. Such bytes are
+    /// those that are not allowed, and in a path also `%`, `?` and `\`. The search also stops at some harmless bytes.
     fileprivate func firstNotable(from start: Int, isPath: Bool) -> Int {
         isPath
             ? first(

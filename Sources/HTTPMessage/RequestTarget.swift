@@ -7,13 +7,13 @@ package struct RequestTarget: Equatable, Sendable {
     package var form: Form = .origin
     package var scheme: Scheme = .http
     package var hostKind: HostKind = .name
-    /// The host as written, without brackets for IPv6, not yet in lower case. Empty in origin and asterisk form.
+    /// The host as written, not yet in lower case; an IPv6 address has no brackets. Empty in origin form and asterisk form.
     package var host: Extent = .empty
-    /// The effective port: as written, else the scheme's default.
+    /// The port as written, or else the scheme's default port.
     package var port: UInt16 = 80
-    /// The path as written; may be empty in absolute form, which means `/`.
+    /// The path as written. In absolute form it may be empty, which means `/`.
     package var path: Extent = .empty
-    /// The query with its leading `?`, or empty. Follows the path directly.
+    /// The query with its leading `?`; empty if there is none. In the bytes, it directly follows the path.
     package var query: Extent = .empty
 
     package init() {}

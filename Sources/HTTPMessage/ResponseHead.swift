@@ -1,9 +1,9 @@
-/// The status line and fields of a response (RFC 9112 §4, §5). `fields.bytes` holds the status line too.
+/// The status line and fields of a response (RFC 9112 §4, §5). The bytes of the status line are in `fields.bytes` too.
 @usableFromInline
 package struct ResponseHead: Sendable {
     @usableFromInline package var fields = Fields()
     package var status: Status = .ok
-    /// The reason phrase as received; may be empty.
+    /// The reason phrase as received; it may be empty.
     package var reason: Extent = .empty
     package var version: HTTPVersion = .http11
 

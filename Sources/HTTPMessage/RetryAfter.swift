@@ -1,6 +1,6 @@
-/// Retry-After (RFC 9110 §10.2.3): seconds, or a date.
+/// The Retry-After field (RFC 9110 §10.2.3), whose value is a number of seconds or a date.
 package enum RetryAfter {
-    /// The requested wait in milliseconds; `nil` if the field is missing, repeated or invalid.
+    /// The time to wait in milliseconds; `nil` if the field is missing, repeated or invalid.
     package static func milliseconds(_ fields: Fields, at now: Timestamp) -> Int64? {
         guard fields.lineCount(of: .retryAfter) == 1, let line = fields.first(.retryAfter) else { return nil }
         let value = fields.value(of: line)

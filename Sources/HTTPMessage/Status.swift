@@ -13,7 +13,7 @@ package struct Status: Equatable, Hashable, Sendable {
     package var isInformational: Bool { code < 200 }
     package var isSuccessful: Bool { code >= 200 && code < 300 }
 
-    /// The reason phrase that Larder writes into its own status lines (RFC 9112 §4). Empty for a code that is not listed.
+    /// The reason phrase for status lines that Larder itself writes (RFC 9112 §4). Empty for a status code that is not listed.
     package var reasonPhrase: StaticString {
         switch code {
         case 100: "Continue"

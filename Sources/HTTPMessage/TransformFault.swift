@@ -1,14 +1,15 @@
-/// Why a rule's transform of the content fails; used in errors and logs. The exchange decides how to handle it.
+/// Why a rule's transform of the content fails. The name is used in errors and logs. The code that handles the exchange decides what
+/// follows.
 package enum TransformFault: UInt8, Error, Sendable, CaseIterable {
-    /// The content coding cannot be decoded.
+    /// The content cannot be decoded by its content coding.
     case malformedCoding
-    /// A content coding that Larder cannot decode.
+    /// The content has a content coding that Larder cannot decode.
     case unsupportedCoding
     case malformedJSON, malformedXML, malformedPropertyList
     /// The bytes are not valid text in their charset.
     case malformedText
     case unknownCharset
-    /// A character that the target charset lacks.
+    /// The text has a character that the target charset lacks.
     case unencodable
     /// The document has no place for the value that `json_pointer` sets.
     case noPlace

@@ -1,15 +1,16 @@
-/// The origin of a client's tunnel that Larder intercepts: every request in the tunnel is for this origin (RFC 9110 §9.3.6, §7.4).
+/// The origin to which a client opened a tunnel that Larder intercepts. Every request in the tunnel is for this origin (RFC 9110
+/// §9.3.6, §7.4).
 package struct TunnelAuthority: Sendable {
     package let scheme: RequestTarget.Scheme
     /// The host in lower case, without brackets for IPv6.
     package let host: [UInt8]
     package let hostKind: RequestTarget.HostKind
     package let port: UInt16
-    /// Whether the CONNECT target is an address, and the Host field of each request in the tunnel names the host.
+    /// Whether the CONNECT target is an address, so that the Host field of each request in the tunnel may name the host.
     package let isNamedInside: Bool
-    /// The start of a URL before its path: scheme and authority, without the scheme's default port.
+    /// The part of a URL before its path: the scheme and the authority, without the scheme's default port.
     let prefix: [UInt8]
-    /// The host's offset in the prefix.
+    /// The offset of the host in `prefix`.
     let hostOffset: Int
 
     /// - Parameter host: a well-formed name or address, without brackets.
@@ -31,11 +32,11 @@ package struct TunnelAuthority: Sendable {
     }
 }
 
-/// Why a request in a tunnel is not for the tunnel's origin. Larder responds with 421 (RFC 9110 §15.5.20).
+/// Why a request in a tunnel is not for the tunnel's origin. The client gets 421 (RFC 9110 §15.5.20).
 package enum MisdirectedRequest: Error, Equatable, Sendable {
     /// The request's Host field or absolute target names another origin.
     case authority
-    /// CONNECT inside a tunnel.
+    /// The request is a CONNECT inside a tunnel.
     case tunnelInTunnel
 
     package var reason: StaticString {
@@ -56,19 +57,20 @@ extension RequestTarget.Scheme {
 }
 
 extension RequestHead {
-    /// Turns a request sent to an origin into a request sent to a proxy: its target becomes the whole URL. Authority, Host field and
-    /// tunnel must agree (T17).
+    /// Turns a request in the form sent to an origin into the form sent to a proxy: its target becomes the whole URL. The target, the
+    /// Host field and the tunnel must agree (T17 in docs/threats.md).
     package mutating func resolve(in tunnel: TunnelAuthority) throws(MisdirectedRequest) {
         switch target.form {
         case .authority: throw .tunnelInTunnel
         case .absolute:
             guard target.scheme == tunnel.scheme else { throw .authority }
             if !isSame(target.host, target.port, as: tunnel) {
-                // Every HTTP/2 request except CONNECT has an absolute target (RFC 9113 §8.3.1). In a tunnel to an address, it may name the
-                // host.
+                // Every HTTP/2 request except CONNECT has an absolute target (RFC 9113 §8.3.1). If the tunnel was opened to an address,
+                // this target may name the host instead of the address.
                 guard version.major == 2, tunnel.isNamedInside, target.port == tunnel.port else { throw .authority }
             }
-            // If the target and the Host field name two hosts, Larder does not guess, although the target alone would be valid.
+            // If the target and the Host field name two hosts, Larder does not guess which one is meant, although RFC 9112 lets the
+            // target decide.
             guard hostFieldMatchesTarget else { throw .authority }
             return
         case .origin, .asterisk:
@@ -82,7 +84,7 @@ extension RequestHead {
         let start = fields.bytes.count
         _ = fields.appendBytes(tunnel.prefix.span)
         let pathStart = fields.bytes.count
-        // The query follows the path directly.
+        // The query directly follows the path, so one copy takes both.
         fields.appendCopy(of: Extent(offset: Int(path.offset), count: Int(path.count + query.count)))
         target.form = .absolute
         target.scheme = tunnel.scheme
@@ -94,8 +96,8 @@ extension RequestHead {
         rawTarget = Extent(offset: start, count: fields.bytes.count - start)
     }
 
-    /// Writes the tunnel's origin before the target of a misdirected request, so that the access log names a host. The target's form
-    /// does not change.
+    /// Writes the tunnel's origin before the target of a misdirected request, so that the access log names a host. The form of the
+    /// target (`target.form`) does not change.
     package mutating func nameOrigin(of tunnel: TunnelAuthority) {
         guard target.form == .origin || target.form == .asterisk else { return }
         let start = fields.bytes.count
@@ -103,7 +105,7 @@ extension RequestHead {
         if target.form == .origin {
             let (path, query) = (target.path, target.query)
             let pathStart = fields.bytes.count
-            // The query follows the path directly.
+            // The query directly follows the path, so one copy takes both.
             fields.appendCopy(of: Extent(offset: Int(path.offset), count: Int(path.count + query.count)))
             target.path = Extent(offset: pathStart, count: Int(path.count))
             target.query = Extent(offset: pathStart + Int(path.count), count: Int(query.count))
@@ -111,14 +113,14 @@ extension RequestHead {
         rawTarget = Extent(offset: start, count: fields.bytes.count - start)
     }
 
-    /// Whether the Host field names the tunnel's origin. HTTP/1.0 may omit the field or leave it empty.
+    /// Whether the Host field names the tunnel's origin. An HTTP/1.0 request may omit the field or leave it empty.
     private func hostFieldNames(_ tunnel: TunnelAuthority) -> Bool {
         guard let line = fields.first(.host), !line.value.isEmpty else { return !version.isAtLeast11 }
         guard let field = try? Authority(parsing: line.value.range, in: fields.bytes.span) else { return false }
         return isSame(field.host, field.port ?? tunnel.scheme.defaultPort, as: tunnel)
     }
 
-    /// The origin that the Host field names, if its port is the tunnel's.
+    /// The origin that the Host field names; `nil` if its port is not the tunnel's port.
     private func authorityNamed(in tunnel: TunnelAuthority) -> TunnelAuthority? {
         guard let line = fields.first(.host), !line.value.isEmpty,
             let field = try? Authority(parsing: line.value.range, in: fields.bytes.span),
@@ -128,7 +130,7 @@ extension RequestHead {
             scheme: tunnel.scheme, host: Array(fields.bytes[field.host.range]), kind: field.hostKind, port: tunnel.port)
     }
 
-    /// Compares addresses by value: `[::ffff:192.0.2.1]` names the IPv4 address that the kernel connects to.
+    /// Addresses are compared by value: `[::ffff:192.0.2.1]` names the IPv4 address to which the kernel connects.
     private func isSame(_ host: Extent, _ port: UInt16, as tunnel: TunnelAuthority) -> Bool {
         guard port == tunnel.port else { return false }
         if span(of: host).equalsIgnoringCase(tunnel.host.span) { return true }

@@ -1,4 +1,5 @@
-/// The parts of a URI reference (RFC 3986 §4.1) as written. Every text splits into these parts, valid or not (appendix B).
+/// The parts of a URI reference (RFC 3986 §4.1) as written. Every text can be split into these parts, even if it is not a valid
+/// reference (appendix B).
 package struct URIReference {
     package private(set) var scheme: ArraySlice<UInt8>?
     package private(set) var authority: ArraySlice<UInt8>?
@@ -40,7 +41,8 @@ package struct URIReference {
         return nil
     }
 
-    /// Merges a path without a leading slash with the base path, up to its last slash (RFC 3986 §5.2.3). The base has an authority.
+    /// Merges a path that has no leading slash with the part of the base path up to its last slash (RFC 3986 §5.2.3). The base URI must
+    /// have an authority.
     package static func merged(_ base: some BidirectionalCollection<UInt8>, _ path: ArraySlice<UInt8>) -> [UInt8] {
         guard let slash = base.lastIndex(of: ASCII.slash) else { return [ASCII.slash] + path }
         return Array(base[...slash]) + path

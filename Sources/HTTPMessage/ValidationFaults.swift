@@ -1,11 +1,11 @@
-/// The faults of one response's validation, in order from outermost to innermost. A trivial type (no reference counts).
+/// The faults found by the validation of one response, in order from outermost to innermost. A trivial type (no reference counts).
 ///
-/// A fault of the body is outermost, then comes an unacceptable status, then an unacceptable media type. A body whose media type is
+/// A fault of the body is outermost. Then follow an unacceptable status and an unacceptable media type. A body whose media type is
 /// unacceptable is not parsed.
 package struct ValidationFaults: Equatable, Sendable {
-    /// The words in machine-readable errors and logs. The raw values give the order from outer to inner.
+    /// One fault. The names are used in machine-readable errors and logs; the raw values give the order from outermost to innermost.
     package enum Code: UInt8, CaseIterable, Sendable {
-        /// The body matches none of several kinds; the faults of each kind follow.
+        /// The rule accepts several kinds of content, and the body is of none of them. The faults for each kind follow.
         case noneAccepts
         case malformedJSON, malformedXML, malformedPropertyList, malformedImage, imageTooLarge
         case malformedCoding, unsupportedCoding, bodyTooLarge
@@ -36,14 +36,14 @@ package struct ValidationFaults: Equatable, Sendable {
 
     package var isEmpty: Bool { bits == 0 }
     package var count: Int { bits.nonzeroBitCount }
-    /// The fault that names the error in Larder's response.
+    /// The fault after which the error in Larder's response is named.
     package var outermost: Code? { bits == 0 ? nil : Code(rawValue: UInt8(bits.trailingZeroBitCount)) }
 
     package func contains(_ code: Code) -> Bool { bits >> code.rawValue & 1 == 1 }
 
     package mutating func insert(_ code: Code) { bits |= 1 << code.rawValue }
 
-    /// Adds the result of the body check; `passed` adds nothing.
+    /// Adds the result of the body check. The result `passed` adds nothing.
     package mutating func insert(_ outcome: BodyCheckOutcome) {
         guard let code = outcome.code else { return }
         insert(code)
@@ -54,7 +54,7 @@ package struct ValidationFaults: Equatable, Sendable {
         }
     }
 
-    /// The maximum length of a field line that lists all faults.
+    /// The maximum length of a field line that lists all faults, in bytes.
     package static let lineLimit = 256
 
     /// Calls `body` with each fault, in order from outermost to innermost.

@@ -4,7 +4,8 @@ import HTTPMessage
 package struct BodyCheckLimits: Equatable, Sendable {
     /// The maximum length in bytes, for the body as received and for the output of each coding.
     package var bodyLength: UInt64 = 8 << 20
-    /// Maximum ratio of the decoded length to the received length (T35). It applies to decoded lengths above `ratioFloor`.
+    /// Maximum ratio of the decoded length to the received length (threat T35 in docs/threats.md). It applies to decoded
+    /// lengths above `ratioFloor`.
     package var ratio: UInt64 = 256
     /// The decoded length, in bytes, up to which any ratio is accepted.
     package var ratioFloor: UInt64 = 1 << 20

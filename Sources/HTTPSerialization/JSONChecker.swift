@@ -6,7 +6,7 @@ import HTTPMessage
 /// an object are accepted (§4 leaves them to the receiver), and so is a `\u` escape that is half of a surrogate pair (§8.2). A byte
 /// order mark is rejected, since it is not part of the grammar (§8.1).
 package struct JSONChecker: Sendable {
-    /// Maximum nesting of arrays and objects (§9 allows a limit).
+    /// Maximum nesting of arrays and objects (RFC 8259 §9 allows a limit).
     package static let defaultDepthLimit = 512
     package static let greatestDepthLimit = 1024
 
@@ -14,16 +14,16 @@ package struct JSONChecker: Sendable {
     /// next container. After each of these, the state is `separator` or, at the top level, `end`.
     private enum State: UInt8 {
         case value
-        /// After `[`: a value or `]`.
+        /// After `[`: a value or `]` must follow.
         case firstElement
-        /// After `{`: a name or `}`.
+        /// After `{`: a name or `}` must follow.
         case firstName
-        /// After the comma of an object.
+        /// After a comma in an object: a name must follow.
         case name
         case colon
-        /// After a value in a container: a comma or the end of the container.
+        /// After a value in a container: a comma or the end of the container must follow.
         case separator
-        /// After the top-level value: only whitespace.
+        /// After the top-level value: only whitespace may follow.
         case end
         case string, escape, unicodeEscape
         /// Inside a multibyte character.
@@ -73,7 +73,8 @@ package struct JSONChecker: Sendable {
         offset += UInt64(octets.count)
     }
 
-    /// Ends the text. An empty text and a single space are accepted too: some servers send them for an empty response (V6).
+    /// Ends the text. An empty text and a single space are accepted too: some servers send them for an empty response
+    /// (feature V6 in docs/threats.md).
     package mutating func finish() throws(JSONFault) {
         if let fault { throw fault }
         switch state {

@@ -12,7 +12,8 @@ struct KindCheck {
         head = check.head
     }
 
-    /// Empty content and a single space are accepted for every kind: some servers send them for an empty response (V4, V6).
+    /// Empty content and a single space are accepted for every kind: some servers send them for an empty response (features
+    /// V4 and V6 in docs/threats.md).
     func outcome(of content: [UInt8]) -> BodyCheckOutcome {
         if content.isEmpty || content == [ASCII.space] { return .passed }
         var faults = ValidationFaults()

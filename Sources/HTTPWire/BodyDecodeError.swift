@@ -3,16 +3,17 @@ import HTTPMessage
 /// Why a message's body cannot be decoded to its end.
 package enum BodyDecodeError: Error, Equatable, Sendable {
     case malformedChunkSize, chunkSizeTooLarge, chunkLineTooLong, malformedChunkExtension, chunkExtensionsTooLong
-    /// Chunk data without its CRLF.
+    /// The CRLF after a chunk's data is missing.
     case unterminatedChunk
     case trailersTooLarge, tooManyTrailers
-    /// A trailer field that would frame or route the message (RFC 9110 §6.5.1).
+    /// The trailer section has a field that would frame or route the message (RFC 9110 §6.5.1).
     case forbiddenTrailer
     case line(LineError)
-    /// The connection ended before the body did (RFC 9112 §8).
+    /// The connection ended before the end of the body (RFC 9112 §8).
     case incomplete
 
-    /// The status of the response to a request with a faulty body. A faulty response body gives a 502 or a closed connection.
+    /// The status of Larder's response to a request whose body cannot be decoded. If a response's body cannot be decoded, the client
+    /// gets a 502 or a closed connection.
     package var status: Status { Status(400) }
 
     package var reason: StaticString {

@@ -1,16 +1,16 @@
 import HTTPMessage
 
-/// The result of `BodyDecoder.next`; positions are those of its input.
+/// The result of `BodyDecoder.next`; all positions are positions in the input of that call.
 package enum BodyStep: Equatable, Sendable {
-    /// Content. Call `next` again from the range's end.
+    /// A range of the input is content. Call `next` again from the range's end.
     case data(Range<Int>)
-    /// The input is used up to `consumed`, which is its end; the caller need not keep any of it.
+    /// The input is used up to its end, `consumed`; the caller need not keep any of it.
     case needMore(consumed: Int)
     /// The message ends here; the bytes that follow belong to the next message.
     case end(consumed: Int)
 }
 
-/// Finds the content in the bytes after a head, by the head's framing (RFC 9112 §6.3, §7.1).
+/// Finds the content in the bytes after a head, as the head's framing says (RFC 9112 §6.3, §7.1).
 ///
 /// States and moves: `counting`, `chunked`, `untilClose` → `ended`. A thrown error is final.
 package struct BodyDecoder: Sendable {
@@ -35,7 +35,8 @@ package struct BodyDecoder: Sendable {
         state = Self.state(for: framing)
     }
 
-    /// The fields of the trailer section, complete at the end. Fields that are not allowed in a trailer section are left out.
+    /// The fields of the trailer section. They are complete when the body has ended. Fields that are not allowed in a trailer section
+    /// are left out.
     package var trailers: Fields { chunks.trailers }
 
     package var hasEnded: Bool {
@@ -64,7 +65,7 @@ package struct BodyDecoder: Sendable {
         }
     }
 
-    /// The number of following bytes that are certainly content, and need not be examined.
+    /// The number of the next bytes that are certainly content, so that the decoder need not examine them.
     package var plainCount: UInt64 {
         switch state {
         case .counting(let remaining): remaining
@@ -73,7 +74,7 @@ package struct BodyDecoder: Sendable {
         }
     }
 
-    /// Skips `count` bytes of content that were transferred without the decoder, at most `plainCount`.
+    /// Skips `count` bytes of content that the caller transferred without the decoder; `count` is at most `plainCount`.
     package mutating func skip(_ count: Int) {
         precondition(UInt64(count) <= plainCount, "only content can be skipped")
         guard case .counting(let remaining) = state else { return }
@@ -81,7 +82,7 @@ package struct BodyDecoder: Sendable {
         state = left > 0 ? .counting(remaining: left) : .ended
     }
 
-    /// Call when the connection has no more input. Throws unless the body has ended, or ends with the connection.
+    /// Call this when the connection has no more input. Throws unless the body has ended, or ends when the connection ends.
     package mutating func inputEnded() throws(BodyDecodeError) {
         switch state {
         case .ended, .untilClose: state = .ended

@@ -6,13 +6,13 @@ package enum BodyFraming: Equatable, Sendable {
     /// The length of the body in bytes, never above `Int64.max`.
     case length(UInt64)
     case chunked
-    /// Responses only: the body ends with the connection.
+    /// The body ends when the connection ends. Only responses have this framing.
     case untilClose
 }
 
 extension BodyFraming {
-    /// The framing of a request's body. Stricter than §6.3 where two recipients might disagree: Transfer-Encoding with Content-Length, a
-    /// list of equal lengths, and more than one blank before the digits are errors (T10).
+    /// The framing of a request's body. Stricter than §6.3 where two recipients might disagree. These are errors: Transfer-Encoding
+    /// together with Content-Length, a list of equal lengths, and more than one blank before the digits (T10 in docs/threats.md).
     package static func ofRequest(_ head: borrowing RequestHead) throws(RequestParseError) -> BodyFraming {
         let framing = try declaredFraming(of: head)
         // RFC 9110 §9.3.6: the bytes after a CONNECT belong to the tunnel.
@@ -21,7 +21,7 @@ extension BodyFraming {
     }
 
     private static func declaredFraming(of head: borrowing RequestHead) throws(RequestParseError) -> BodyFraming {
-        // Most requests have neither Transfer-Encoding nor Content-Length, and need only this bit test.
+        // Most requests have neither Transfer-Encoding nor Content-Length, so this bit test is enough for them.
         let framingFields = KnownField.transferEncoding.bit | KnownField.contentLength.bit
         guard head.fields.present & framingFields != 0 else { return .none }
         let fields = head.fields
@@ -45,7 +45,8 @@ extension BodyFraming {
 
     /// The framing of the body of a final or informational response to a request with this method.
     ///
-    /// A requested 101 has no body and no end; the caller handles it before it calls this function. Any other 101 is an error.
+    /// A 101 that the client requested has no body and no end; the caller handles it before it calls this function. Any other 101 is an
+    /// error.
     package static func ofResponse(
         _ head: ResponseHead, to method: Method
     ) throws(ResponseParseError) -> BodyFraming {

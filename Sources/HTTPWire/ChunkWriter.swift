@@ -1,9 +1,9 @@
 import HTTPMessage
 
-/// Writes the chunked transfer coding (RFC 9112 §7.1): `writeChunkHeader`, the data (by the caller), `writeChunkEnd`, …,
-/// `writeLastChunk`.
+/// Writes the chunked transfer coding (RFC 9112 §7.1). For each chunk, call `writeChunkHeader`, write the data, and call
+/// `writeChunkEnd`. At the end, call `writeLastChunk`.
 package enum ChunkWriter {
-    /// Writes a chunk's size line. `count` must not be 0, which would end the body.
+    /// Writes the line with a chunk's size. `count` must not be 0, which would end the body.
     package static func writeChunkHeader(count: Int, into output: inout [UInt8]) {
         precondition(count > 0, "a chunk holds at least one byte")
         var shift = (Int.bitWidth - count.leadingZeroBitCount - 1) & ~3

@@ -22,7 +22,7 @@ struct ChunkedDecoder: Sendable {
 
     private let limits: ParseLimits
     private var state = State.sizeStart
-    /// The chunk's size while its digits are read; then the number of its bytes that remain.
+    /// The size of the chunk while its digits are read; after that, the number of bytes of the chunk that have not been read.
     private var remaining: UInt64 = 0
     private var lineLength = 0
     private var extensionsLength = 0
@@ -111,7 +111,7 @@ struct ChunkedDecoder: Sendable {
 
     private mutating func addDigit(_ octet: UInt8) throws(BodyDecodeError) {
         try countLineOctet()
-        // A size that four more bits would push past Int64.max is rejected before it can overflow (T12).
+        // Rejects a size before four more bits would make it greater than Int64.max (T12 in docs/threats.md).
         guard let digit = ASCII.hexValue(octet), remaining <= UInt64(Int64.max) >> 4 else { throw .chunkSizeTooLarge }
         remaining = remaining << 4 | UInt64(digit)
     }
@@ -151,9 +151,9 @@ struct ChunkedDecoder: Sendable {
 
     // MARK: The trailer section
 
-    /// Takes the bytes of the section's next line, at most to its LF, and returns where it stopped.
+    /// Takes the bytes of the next line of the trailer section, at most up to its LF, and returns the position after them.
     private mutating func readTrailers(_ input: Span<UInt8>, from start: Int) throws(BodyDecodeError) -> Int {
-        // One byte past the limit is enough for the scanner to report the excess.
+        // One byte more than the limit is taken, so that the scanner reports the excess.
         let room = limits.trailerSectionLength + 1 - trailers.bytes.count
         let end = min(input.count, start + room)
         var stop = start
@@ -177,7 +177,7 @@ struct ChunkedDecoder: Sendable {
         }
     }
 
-    /// The next field line, if it is complete; the empty line ends the body.
+    /// The next field line of the trailer section, if it is complete. The empty line ends the body.
     private mutating func nextTrailerLine() throws(BodyDecodeError) -> FieldLine? {
         var scanner = trailerScanner
         defer { trailerScanner = scanner }

@@ -1,10 +1,10 @@
-/// The parts of a client's first TLS message that identify the server and the protocols that the client wants (RFC 8446 §4.1.2, RFC 6066
+/// The parts of a client's first TLS message that name the server and the protocols that the client offers (RFC 8446 §4.1.2, RFC 6066
 /// §3).
 package struct ClientHello: Equatable, Sendable {
-    /// The `host_name` of `server_name` as received, not validated. `nil` if the client sends no name.
+    /// The `host_name` in the extension `server_name` as received, not validated. `nil` if the client sends no name.
     package var serverName: [UInt8]?
-    /// Whether there is an `encrypted_client_hello`, or an encrypted server name of its drafts (ESNI). The extension may contain another
-    /// name, or no name at all (GREASE); both look the same.
+    /// Whether the message has the extension `encrypted_client_hello`, or ESNI, its predecessor in drafts. The extension may contain
+    /// another name. It may also contain no name at all (GREASE), which looks the same.
     package var hasEncryptedHello = false
     /// The offered application protocols; `nil` if the client sends no ALPN extension (RFC 7301).
     package var protocols: ApplicationProtocols?
@@ -17,12 +17,12 @@ package struct ClientHello: Equatable, Sendable {
     package var mayMeanHTTP1: Bool { protocols.map { !$0.isDisjoint(with: [.http1, .http10]) } ?? true }
 }
 
-/// The application protocols that a client offers (RFC 7301 §3.1). All besides HTTP/1.1, HTTP/2 and HTTP/1.0 are `other`.
+/// The application protocols that a client offers (RFC 7301 §3.1). All protocols except HTTP/1.1, HTTP/2 and HTTP/1.0 are `other`.
 package struct ApplicationProtocols: OptionSet, Sendable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// HTTP/1.1.
+    /// The protocol HTTP/1.1.
     package static let http1 = ApplicationProtocols(rawValue: 1)
     package static let http2 = ApplicationProtocols(rawValue: 2)
     package static let other = ApplicationProtocols(rawValue: 4)
@@ -41,7 +41,7 @@ package struct ApplicationProtocols: OptionSet, Sendable {
     }
 }
 
-/// Why the bytes are not a valid ClientHello. A closed list; its words appear in logs.
+/// Why the bytes are not a valid ClientHello. Its `reason` appears in logs.
 package enum ClientHelloFault: Error, Equatable, Sendable {
     /// The bytes start like a TLS record, but contain no valid ClientHello.
     case malformed
@@ -57,11 +57,11 @@ package enum ClientHelloFault: Error, Equatable, Sendable {
 }
 
 extension ClientHello {
-    /// Parses the message after its four bytes of type and length. Rejects messages that servers might read differently: a repeated
-    /// extension that is read here, a list of several names, lengths that do not agree.
+    /// Parses the message after its type and length, which have four bytes together. Rejects messages that servers might read
+    /// differently: a repeated extension that this code reads, a list of several names, and lengths that contradict each other.
     init(message: Span<UInt8>) throws(ClientHelloFault) {
         var reader = OctetReader(message)
-        // legacy_version and random, then the session id, the cipher suites and the compression methods.
+        // Skips legacy_version and random, then the session id, the cipher suites and the compression methods.
         try reader.skip(2 + 32)
         try reader.skipVector(lengthOctets: 1, of: 0...32)
         try reader.skipVector(lengthOctets: 2, of: 2...0xFFFE, by: 2)
@@ -94,7 +94,7 @@ extension ClientHello {
     private static let serverNameType = 0
     private static let protocolsType = 16
     private static let encryptedHelloType = 0xFE0D
-    /// ESNI, the predecessor that encrypts the name alone (draft-ietf-tls-esni-02 §4.1).
+    /// ESNI, the predecessor of `encrypted_client_hello`. It encrypts only the name (draft-ietf-tls-esni-02 §4.1).
     private static let encryptedNameType = 0xFFCE
 }
 
@@ -120,7 +120,7 @@ private struct OctetReader: ~Escapable {
     @_lifetime(self: copy self)
     mutating func skip(_ count: Int) throws(ClientHelloFault) { offset = try end(behind: count) }
 
-    /// Skips a vector: a length and as many bytes (RFC 8446 §3.4).
+    /// Skips a vector: a length, and that many bytes (RFC 8446 §3.4).
     @_lifetime(self: copy self)
     mutating func skipVector(lengthOctets: Int, of counts: ClosedRange<Int>, by step: Int = 1) throws(ClientHelloFault) {
         let count = try number(octets: lengthOctets)
@@ -139,7 +139,7 @@ private struct OctetReader: ~Escapable {
         return number
     }
 
-    /// Reads a list of exactly one name of type `host_name`, the only type defined (RFC 6066 §3).
+    /// Reads a list that has exactly one name, of the type `host_name`. No other type is defined (RFC 6066 §3).
     @_lifetime(self: copy self)
     mutating func serverName(upTo end: Int) throws(ClientHelloFault) -> [UInt8] {
         guard end - offset > 5, try number(octets: 2) == end - offset, try number(octets: 1) == 0,
@@ -151,7 +151,7 @@ private struct OctetReader: ~Escapable {
         return name
     }
 
-    /// Reads one or more names, none of them empty (RFC 7301 §3.1).
+    /// Reads a list of one or more protocol names, none of which is empty (RFC 7301 §3.1).
     @_lifetime(self: copy self)
     mutating func applicationProtocols(upTo end: Int) throws(ClientHelloFault) -> ApplicationProtocols {
         guard end - offset > 3, try number(octets: 2) == end - offset else { throw .malformed }

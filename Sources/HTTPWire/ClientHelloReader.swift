@@ -1,14 +1,14 @@
 import HTTPMessage
 
-/// Collects a client's first bytes until they are a complete ClientHello, or are not TLS. The reader keeps all bytes, so that the caller
-/// can forward them after its decision.
+/// Collects a client's first bytes until they are a complete ClientHello, or until it is clear that they are not TLS. The reader keeps
+/// all bytes, so that the caller can forward them when it has decided.
 ///
 /// A ClientHello may span several records (RFC 8446 §5.1). Empty records, and records with data after the ClientHello, are rejected.
 package struct ClientHelloReader: Sendable {
     package enum Step: Equatable, Sendable {
         case needsMore
         case hello(ClientHello)
-        /// No server would read the bytes as TLS. From then on, the reader's limits do not apply.
+        /// No server would read the bytes as TLS. The reader's limits do not apply to bytes that follow.
         case notTLS
     }
 
@@ -16,7 +16,7 @@ package struct ClientHelloReader: Sendable {
     package private(set) var octets: [UInt8] = []
     /// The end of the last complete record that was read.
     private var recordStart = 0
-    /// The part of the message received so far.
+    /// The part of the ClientHello message received so far.
     private var message: [UInt8] = []
     private let lengthLimit: Int
 
@@ -51,9 +51,10 @@ package struct ClientHelloReader: Sendable {
 
     private static let handshakeType: UInt8 = 22
 
-    /// - Returns: `nil` if the record is incomplete.
+    /// - Returns: the end of the next record; `nil` if the record is incomplete.
     private func recordEnd() throws(ClientHelloFault) -> Int? {
-        // The limit is checked before the header is complete, so that the result does not depend on how the bytes were split.
+        // The limit is checked before the record's header is complete, so that the result does not depend on how the bytes were split
+        // into reads.
         if recordStart + Self.headerLength >= lengthLimit { throw .tooLong }
         guard octets.count - recordStart >= Self.headerLength else { return nil }
         let length = Int(octets[recordStart + 3]) << 8 | Int(octets[recordStart + 4])
@@ -72,7 +73,7 @@ package struct ClientHelloReader: Sendable {
         let end = 4 + (Int(message[1]) << 16 | Int(message[2]) << 8 | Int(message[3]))
         if end > lengthLimit { throw .tooLong }
         if message.count < end { return nil }
-        // The client sends nothing after the ClientHello until the server has responded.
+        // A client sends nothing after the ClientHello until the server has responded, so further bytes are an error.
         guard message.count == end else { throw .malformed }
         return try ClientHello(message: message.span.extracting(4..<end))
     }

@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// Parses `Content-Length` (RFC 9110 §8.6): digits only.
+/// Parses the value of `Content-Length` (RFC 9110 §8.6), which has only digits.
 enum ContentLength {
     /// The number; `nil` if the value has any byte that is not a digit, or if the number is above `Int64.max`, the limit of Larder's
     /// counters.
@@ -17,7 +17,7 @@ enum ContentLength {
         return length
     }
 
-    /// The number, in the common case of one line without a list; otherwise `nil`.
+    /// The length, in the common case of one line without a list; otherwise `nil`.
     static func single(in fields: Fields) -> UInt64? {
         guard let index = fields.index(of: .contentLength),
             fields.index(of: .contentLength, from: index + 1) == nil
@@ -30,7 +30,7 @@ enum ContentLength {
         case conflicting, malformed
     }
 
-    /// The value on which all lines and list elements agree (RFC 9112 §6.3, rule 5).
+    /// The length, if all lines and all list elements have the same value (RFC 9112 §6.3, rule 5).
     static func combined(in fields: Fields) -> Combined {
         if let length = single(in: fields) { return .length(length) }
         var agreed: UInt64?
@@ -51,8 +51,8 @@ enum ContentLength {
 }
 
 extension ResponseHead {
-    /// Leaves one valid Content-Length, as HTTP/2 requires (RFC 9113 §8.1.1): removes lines that are malformed or differ. In HTTP/1.1 a
-    /// response without content, such as one to HEAD, may have such lines.
+    /// Leaves at most one Content-Length line, which is valid, as HTTP/2 requires (RFC 9113 §8.1.1). Lines that are malformed or differ
+    /// are removed. In HTTP/1.1 a response without content, such as a response to HEAD, may have such lines.
     package mutating func normalizeContentLength() {
         guard fields.contains(.contentLength), ContentLength.single(in: fields) == nil else { return }
         let combined = ContentLength.combined(in: fields)

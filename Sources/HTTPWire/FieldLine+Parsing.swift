@@ -1,9 +1,9 @@
 import HTTPMessage
 
 extension FieldLine {
-    /// Parses a line that `LineScanner` accepted (RFC 9112 §5).
+    /// Parses a field line that `LineScanner` accepted (RFC 9112 §5).
     ///
-    /// - Parameter allowsBlankBeforeColon: for responses: such blanks are removed from the name (RFC 9112 §5.1).
+    /// - Parameter allowsBlankBeforeColon: true for responses: blanks between the name and the colon are then removed (RFC 9112 §5.1).
     @inline(__always)
     init(
         parsing start: Int, end: Int, in bytes: Span<UInt8>, allowsBlankBeforeColon: Bool
@@ -29,7 +29,7 @@ extension FieldLine {
             value: Extent(offset: valueStart, count: valueEnd &- valueStart), known: known)
     }
 
-    /// Why the line does not start with a field name and a colon.
+    /// Why the line does not begin with a field name and a colon.
     private static func fault(of line: Range<Int>, nameEnd: Int, in bytes: Span<UInt8>) -> LineError {
         if nameEnd == line.upperBound { return .missingColon }
         if nameEnd == line.lowerBound {

@@ -1,8 +1,8 @@
 import HTTPMessage
 
-/// The protocol that a client uses in a tunnel, judging by its first bytes.
+/// The protocol that a client uses in a tunnel, as far as its first bytes show.
 package enum FirstOctets: Equatable, Sendable {
-    /// The bytes so far fit more than one protocol.
+    /// The bytes received so far fit more than one protocol.
     case undecided
     /// A TLS record, well-formed or not.
     case tls
@@ -21,7 +21,7 @@ package enum FirstOctets: Equatable, Sendable {
             self = .undecided
             return
         }
-        // The type of a TLS record, or the length of an SSL 2 message. No method starts with such a byte.
+        // The first byte is the type of a TLS record, or part of the length of an SSL 2 message. No method starts with such a byte.
         if octets[0] >= 0x80 || (octets[0] < 0x20 && octets[0] != ASCII.cr && octets[0] != ASCII.lf) {
             self = (20...23).contains(octets[0]) || octets[0] >= 0x80 ? .tls : .other
             return
@@ -40,7 +40,7 @@ package enum FirstOctets: Equatable, Sendable {
         if end == octets.count { return .undecided }
         guard end > start, octets[end] == ASCII.space else { return .other }
         guard end + 1 < octets.count else { return .undecided }
-        // The target starts with `/` (origin form), a letter (absolute or authority form) or `*`.
+        // A target starts with `/` (origin form), a letter (absolute or authority form) or `*` (asterisk form).
         let first = octets[end + 1]
         return first == ASCII.slash || first == UInt8(ascii: "*") || ASCII.isAlpha(first) ? .http1 : .other
     }

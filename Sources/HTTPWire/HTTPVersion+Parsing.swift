@@ -1,7 +1,7 @@
 import HTTPMessage
 
 extension HTTPVersion {
-    /// Parses `HTTP/` DIGIT `.` DIGIT, in capitals (RFC 9112 §2.3), at `start`; `nil` if there is no version.
+    /// Parses the version at `start`: `HTTP/` in capitals, a digit, a dot and a digit (RFC 9112 §2.3). `nil` if there is no version.
     init?(parsing start: Int, in bytes: Span<UInt8>) {
         guard start >= 0, start <= bytes.count - 8 else { return nil }
         let text = bytes.extracting(start..<start + 8)

@@ -1,7 +1,7 @@
 /// An error in a line of a head or trailer section, in a request or a response.
 package enum LineError: Error, Equatable, Sendable {
     case bareCarriageReturn, bareLineFeed, nul, controlOctet
-    /// A line that starts with a blank (RFC 9112 §5.2, and §2.2 for the first one).
+    /// A line starts with a blank (RFC 9112 §5.2; for the first line after the start line, §2.2).
     case obsoleteFolding
     case blankBeforeColon, emptyFieldName, illegalFieldName, missingColon
 

@@ -1,19 +1,20 @@
 import HTTPMessage
 
-/// Finds the ends of a message's lines and rejects control bytes that a line must not contain.
+/// Finds the ends of a message's lines, and rejects control bytes that a line must not contain.
 ///
-/// A CR is only allowed before a LF, and a LF only after a CR (RFC 9112 §2.2). NUL and other controls are not allowed (RFC 9110 §5.5).
-/// A line's content is parsed once the line is complete. Limits and faults are reported in the order of the bytes, so the result does
-/// not depend on how the bytes were split into reads. The scanner remembers how far it has searched: a message that arrives byte by
-/// byte costs no more than one that arrives whole.
+/// A CR is only allowed before an LF, and an LF only after a CR (RFC 9112 §2.2). NUL and other control characters are not allowed (RFC
+/// 9110 §5.5). The content of a line is parsed once the line is complete. Limits and errors are reported in the order of the bytes, so
+/// the result does not depend on how the bytes were split into reads. The scanner remembers how far it has searched, so a message that
+/// arrives byte by byte costs no more than a message that arrives at once.
 struct LineScanner: Sendable {
-    /// Where the current line starts.
+    /// The position at which the current line starts.
     private(set) var lineStart = 0
     private var scanned = 0
 
     init() {}
 
-    /// The position of the line's CRLF, with at most `lengthLimit` bytes before it; `nil` if it has not arrived.
+    /// The position of the CRLF that ends the line; `nil` if it has not arrived. Throws if more than `lengthLimit` bytes come before
+    /// it.
     @inline(__always)
     mutating func endOfLine(in bytes: Span<UInt8>, lengthLimit: Int) throws(SectionError) -> Int? {
         var position = bytes.firstControl(from: scanned)
@@ -34,7 +35,8 @@ struct LineScanner: Sendable {
         scanned = lineStart
     }
 
-    /// Returns where to resume when there is more input. Throws if the control byte at the very end cannot become valid.
+    /// Returns the position at which to resume when there is more input. Throws if the control byte at the end of the input cannot
+    /// become valid.
     private static func checkLast(_ position: Int, of bytes: Span<UInt8>) throws(SectionError) -> Int {
         guard position < bytes.count, bytes[position] != ASCII.cr else { return position }
         guard bytes[position] == ASCII.tab else { throw fault(of: bytes[position]) }

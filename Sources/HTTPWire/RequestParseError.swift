@@ -1,24 +1,24 @@
 import HTTPMessage
 
-/// Why a request is rejected before its meaning is considered. Larder closes the connection after the response.
+/// Why a request is rejected before its meaning is considered. Larder closes the connection after its error response.
 package enum RequestParseError: Error, Equatable, Sendable {
-    // Errors of the request line
+    // These are errors of the request line.
 
-    /// The bytes cannot be the start of a request: a TLS ClientHello, or noise.
+    /// The bytes cannot be the start of a request: they are a TLS ClientHello, or noise.
     case notHTTP
     case malformedRequestLine, requestLineTooLong, tooManyEmptyLines, unsupportedVersion
     case target(RequestTargetError)
-    // Errors of the head
+    // These are errors of the head.
     case headTooLarge, tooManyFields
     case line(LineError)
     case missingHost, repeatedHost
     case malformedHost(AuthorityFault)
-    // Errors of the framing
+    // These are errors of the framing.
     case bothLengths, repeatedContentLength, malformedContentLength
     case transferEncodingInHTTP10, malformedTransferEncoding, chunkedNotFinal, unknownTransferCoding
     case contentInConnect
 
-    /// The status of the response (RFC 9112 §2.2, §3, §6.1, RFC 6585 §5).
+    /// The status of Larder's response to the request (RFC 9112 §2.2, §3, §6.1, RFC 6585 §5).
     package var status: Status {
         switch self {
         case .requestLineTooLong: Status(414)
@@ -32,7 +32,7 @@ package enum RequestParseError: Error, Equatable, Sendable {
         }
     }
 
-    /// The reason in logs and error bodies.
+    /// The reason as a word, for logs and error bodies.
     package var reason: StaticString {
         switch self {
         case .notHTTP: "not_http"

@@ -1,18 +1,18 @@
 import HTTPMessage
 
-/// Parses request heads, in pieces or whole, strictly by RFC 9112.
+/// Parses request heads strictly by RFC 9112. A head may arrive in pieces or at once.
 ///
 /// States and moves: `emptyLines` → `requestLine` → `fields` → (head complete) `emptyLines`. A thrown error is final: send a response
 /// and close the connection, or call `reset()`.
 ///
-/// Each byte of a head is scanned once and copied once. The storage of `head` is reused, so that parsing does not allocate once it has
-/// grown.
+/// Each byte of a head is scanned once and copied once. The storage of `head` is reused, so that parsing does not allocate once the
+/// storage is large enough.
 package struct RequestParser: Sendable {
     private enum State { case emptyLines, requestLine, fields }
 
     private let limits: ParseLimits
     private var state = State.emptyLines
-    /// Where the request line starts, after any empty lines.
+    /// The position at which the request line starts, after any empty lines.
     private var headStart = 0
     private var emptyLineCount = 0
     /// The scanner's positions are relative to `headStart`.
@@ -85,7 +85,7 @@ package struct RequestParser: Sendable {
         guard headStart < octets.count else { return false }
         let first = octets[headStart]
         if first == ASCII.lf { throw .line(.bareLineFeed) }
-        // Rejected at once, since noise may never contain a line end.
+        // A line that does not begin with a token character is rejected at once, since noise may never contain a line end.
         guard ASCII.isTokenCharacter(first) else { throw .notHTTP }
         return true
     }
@@ -153,11 +153,11 @@ package struct RequestParser: Sendable {
 
     // MARK: Host
 
-    /// Checks the Host field (RFC 9112 §3.2). With an absolute-form target the field's value is ignored, but there must be exactly one
-    /// field, well-formed.
+    /// Checks the Host field (RFC 9112 §3.2). If the target has absolute form, the field's value is ignored, but there must be exactly
+    /// one field, which is well-formed.
     ///
-    /// Only CONNECT may omit the field, although RFC 9112 §3.2 requires it. Its target is an authority, to which a Host field adds nothing.
-    /// lftp sends such requests, and other proxies open the tunnel.
+    /// Only CONNECT may omit the field, although RFC 9112 §3.2 requires it. The target of a CONNECT is an authority, to which a Host
+    /// field adds nothing. The client lftp sends such requests, and other proxies open the tunnel.
     /// - Returns: whether the Host line would be valid with any other request line too.
     private func checkHost(of head: RequestHead) throws(RequestParseError) -> Bool {
         guard let index = head.fields.index(of: .host) else {
@@ -166,9 +166,10 @@ package struct RequestParser: Sendable {
         }
         guard head.fields.index(of: .host, from: index + 1) == nil else { throw .repeatedHost }
         let value = head.fields.lines[index].value
-        // A client sends an empty Host field if the target has no authority. An origin-form target needs the authority from the Host field.
+        // A client sends an empty Host field if the target has no authority. But a target in origin form gets its authority from the
+        // Host field.
         if value.isEmpty, head.target.form != .origin { return false }
-        // Most clients repeat the target's authority, which is already validated.
+        // Most clients repeat the target's authority in the Host field, and that authority has already been validated.
         if case .absolute = head.target.form, head.span(of: value).isSame(as: head.span(of: Self.authority(of: head.target))) {
             return true
         }

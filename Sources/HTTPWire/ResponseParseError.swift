@@ -1,6 +1,6 @@
 /// Why a response is rejected. Larder closes the connection to the origin, and the client gets a 502.
 package enum ResponseParseError: Error, Equatable, Sendable {
-    /// The bytes do not start like a response: HTTP/0.9, another protocol, or noise.
+    /// The bytes do not start like a response: they are HTTP/0.9, another protocol, or noise.
     case notHTTP
     case malformedStatusLine, statusLineTooLong, unsupportedVersion
     case headTooLarge, tooManyFields
@@ -8,7 +8,8 @@ package enum ResponseParseError: Error, Equatable, Sendable {
     case bothLengths, conflictingContentLengths, malformedContentLength
     case transferEncodingInHTTP10, malformedTransferEncoding, chunkedNotFinal, unsupportedTransferCoding
     case unrequestedSwitchingProtocols
-    /// Thrown by the caller, which counts informational responses against `ParseLimits.informationalResponseCount`.
+    /// The parser's caller throws this error: it counts informational responses and compares the number with
+    /// `ParseLimits.informationalResponseCount`.
     case tooManyInformationalResponses
 
     package var reason: StaticString {

@@ -1,11 +1,11 @@
 import HTTPMessage
 
-/// Parses response heads, in pieces or whole, as strictly as requests (RFC 9112 §4, §5).
+/// Parses response heads as strictly as requests (RFC 9112 §4, §5). A head may arrive in pieces or at once.
 ///
 /// States and moves: `statusLine` → `fields` → (head complete) `statusLine`. A thrown error is final: the connection is closed.
 ///
-/// The resulting head can be forwarded unchanged: blanks before colons are removed (§5.1), `Content-Length` is removed from responses
-/// without content, and equal lengths are merged into one (RFC 9110 §8.6).
+/// The resulting head can be forwarded unchanged. Blanks before colons are removed (§5.1), `Content-Length` is removed from responses
+/// without content, and several equal lengths are replaced by one (RFC 9110 §8.6).
 package struct ResponseParser: Sendable {
     private enum State { case statusLine, fields }
 
@@ -36,7 +36,7 @@ package struct ResponseParser: Sendable {
             hasBegun = true
         }
         if state == .statusLine {
-            // Rejected at once, since other protocols may never send a line end.
+            // A line that does not begin with `HTTP/` is rejected at once, since other protocols may never send a line end.
             guard bytes.extracting(first: 5).isPrefix(of: "HTTP/") else { throw .notHTTP }
             guard let end = try endOfStatusLine(in: bytes) else { return nil }
             try readStatusLine(end: end, in: bytes, into: &head)
@@ -60,7 +60,8 @@ package struct ResponseParser: Sendable {
         }
     }
 
-    /// RFC 9112 §4. The space after the status code may be missing if the reason phrase is: some origins omit both.
+    /// RFC 9112 §4 requires a space after the status code. If there is no reason phrase, the space may be missing too: some origins
+    /// omit both.
     private func readStatusLine(
         end: Int, in bytes: Span<UInt8>, into head: inout ResponseHead
     ) throws(ResponseParseError) {
@@ -98,8 +99,8 @@ package struct ResponseParser: Sendable {
 
     // MARK: Content-Length
 
-    /// Removes the length of a response that cannot have content, and merges equal lengths. Other lengths stay, and
-    /// `BodyFraming.ofResponse` rejects them.
+    /// Removes Content-Length from a response that cannot have content, and replaces several equal lengths by one. Other lengths stay,
+    /// and `BodyFraming.ofResponse` rejects them.
     private static func settleContentLength(of head: inout ResponseHead) {
         guard let line = head.fields.first(.contentLength) else { return }
         if head.status.hasNoContent {
@@ -111,7 +112,7 @@ package struct ResponseParser: Sendable {
         head.fields.note(FieldLine(name: line.name, value: digits, known: .contentLength))
     }
 
-    /// The position of the first of several equal lengths; `nil` if there is only one, or they differ.
+    /// The position of the first of several equal lengths; `nil` if there is only one length, or if the lengths differ.
     private static func repeatedLength(of fields: Fields, first line: FieldLine) -> Extent? {
         guard ContentLength.single(in: fields) == nil, case .length = ContentLength.combined(in: fields) else { return nil }
         var elements = ListElements()

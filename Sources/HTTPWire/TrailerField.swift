@@ -1,10 +1,10 @@
 import HTTPMessage
 
-/// Which fields a trailer section may contain (RFC 9110 §6.5.1).
+/// Whether a field may be in a trailer section (RFC 9110 §6.5.1).
 package enum TrailerField {
     package enum Permission {
         case kept
-        /// The field is ignored: recipients need it before the content, or it applies to one connection only.
+        /// The field is ignored, because recipients need it before the content, or because it applies to one connection only.
         case dropped
         /// The field frames or routes the message. In a trailer section that is an attack, so the message is rejected.
         case forbidden

@@ -1,13 +1,13 @@
 import HTTPMessage
 
-/// The result of a message's `Transfer-Encoding` lines (RFC 9112 §6.1). Larder supports only `chunked` alone.
+/// The result of parsing a message's `Transfer-Encoding` lines (RFC 9112 §6.1). Larder supports only `chunked`, without another coding.
 enum TransferCodings: Equatable {
     case chunked
     /// The value is empty, is not a list of codings, or has `chunked` with a parameter.
     case malformed
     /// Another coding follows `chunked`, or `chunked` is missing: the end of the body cannot be determined.
     case chunkedNotFinal
-    /// A coding that Larder does not decode.
+    /// The value has a coding that Larder does not decode.
     case unsupported
 
     init(of fields: Fields) {

@@ -74,7 +74,7 @@ extension AuthorityFolder {
     private func hidden(_ name: String) -> String { "\(path)/.\(name).\(UUID().uuidString)" }
 
     private func sweep() throws(AuthorityFolderError) {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []  // it was opened just before
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []  // the folder was opened just before
         for name in names where Self.hiddenPrefixes.contains(where: name.hasPrefix) { try delete("\(path)/\(name)") }
     }
 

@@ -4,12 +4,12 @@ import Foundation
 import ServerTrust
 
 /// The folder of a CA. It has a subfolder per root: `current` and, during a rotation, `next`. Each contains `root.pem` and `root.key`;
-/// `next` also contains `from`, the day from whose first second on it issues certificates. A former `current` root leaves its certificate
-/// in `former`, so that it can be removed from trust stores.
+/// `next` also contains `from`, the day from which the next root issues certificates. A former `current` root leaves its certificate in
+/// `former`, so that it can be removed from trust stores.
 ///
-/// Folders have mode 0700 and files 0600, and belong to the user who runs the command (T27). Anything else is an error and not repaired:
-/// another user may already have read the key. A subfolder is created under a hidden name and then renamed, so that it is complete or
-/// absent.
+/// Folders have mode 0700 and files 0600, and belong to the user who runs the command (threat T27). Anything else is an error and not
+/// repaired: another user may already have read the key. A subfolder is created under a hidden name and then renamed, so that it is
+/// complete or absent.
 package struct AuthorityFolder {
     package enum OriginSlot: String {
         case current, next
@@ -133,7 +133,7 @@ package struct AuthorityFolder {
 
     private static func certificate(in octets: [UInt8], _ file: String) throws(AuthorityFolderError) -> Certificate {
         guard let read = Certificate.reading(pem: octets), read.count == 1 else {
-            throw AuthorityFolderError("\(file) is not one certificate in PEM")
+            throw AuthorityFolderError("\(file) does not contain exactly one certificate in PEM")
         }
         return read[0]
     }
@@ -146,8 +146,8 @@ package struct AuthorityFolder {
         return day
     }
 
-    /// Whether a root's key is encrypted and no passphrase was given, so that it could not be checked.
-    /// - Throws: if the root has no valid key.
+    /// Whether a root's key could not be checked, because the key is encrypted and no passphrase was given.
+    /// - Throws: an error if the root has no valid key.
     package func isLocked(_ seat: OriginSlot, passphrase: [UInt8]?) throws(AuthorityFolderError) -> Bool {
         do throws(AuthorityFolderError) {
             _ = try authority(seat, passphrase: passphrase)
@@ -181,7 +181,7 @@ package struct AuthorityFolder {
         return lstat(place, &facts) == 0
     }
 
-    /// Checks the owner and the permissions (T27). Rejects symbolic links too: another user may control their target.
+    /// Checks the owner and the permissions (threat T27). Rejects symbolic links too: another user may control their target.
     func check(_ place: String, isFolder: Bool, asRoot: Bool = false) throws(AuthorityFolderError) {
         var facts = stat()
         guard lstat(place, &facts) == 0 else { throw .system(place) }

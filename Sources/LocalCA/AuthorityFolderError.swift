@@ -1,7 +1,7 @@
 import CertificateAuthority
 import Foundation
 
-/// Why a CA's folder cannot be used, for "larder: …". The text reveals nothing of a key's content.
+/// Why a CA's folder cannot be used, as the text after `larder: `. The text reveals nothing of a key's content.
 package struct AuthorityFolderError: Error, Equatable {
     package let reason: String
     /// Whether the key is encrypted, no passphrase was given, and no other problem is known.
@@ -26,7 +26,7 @@ package struct AuthorityFolderError: Error, Equatable {
         isPassphraseMissing = fault == .passphraseMissing
         reason =
             switch fault {
-            case .unreadableCertificate: "\(root) is not one certificate in PEM"
+            case .unreadableCertificate: "\(root) does not contain exactly one certificate in PEM"
             case .unreadableKey: "\(key) is not a private key in PEM"
             case .passphraseMissing: "\(key) is encrypted; give --passphrase-file"
             case .passphraseWrong: "\(key): the passphrase is wrong, or the file is damaged"

@@ -56,7 +56,7 @@ package struct NSSTrustStore: TrustStore {
             try TemporaryCertificate.with(entry.certificate) { file throws(TrustStoreError) in
                 try run(["-A", "-d", "sql:\(folder)", "-n", entry.name, "-t", "C,,", "-i", file])
             }
-            // A certificate that was already in the database keeps its trust flags when it is added, so they are set here.
+            // If a certificate is already in the database, adding it again does not change its trust flags, so the flags are set here.
             try run(["-M", "-d", "sql:\(folder)", "-n", entry.name, "-t", "C,,"])
         }
     }

@@ -9,7 +9,8 @@ package struct RootEntry: Sendable {
 
     package init(_ certificate: Certificate) { self.certificate = certificate }
 
-    /// `larder-` and the first 16 digits of the fingerprint. Before an entry with this name is changed, the whole certificate is compared.
+    /// The name of the entry: `larder-` and the first 16 digits of the fingerprint. Before an entry with this name is changed, its whole
+    /// certificate is compared with the root.
     package var name: String { "larder-" + Hexadecimal.encode(certificate.digest.octets).prefix(16) }
 
     /// The SHA-256 fingerprint in the form of browsers and keytool: `AB:CD:…`.

@@ -26,7 +26,7 @@ package struct SystemRoot {
             case "..": _ = walked.popLast()
             default:
                 let here = "\(path)/\((walked + [part]).joined(separator: "/"))"
-                guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: here) else {  // it is not a link
+                guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: here) else {  // not a symbolic link
                     walked.append(part)
                     continue
                 }
@@ -51,7 +51,8 @@ package struct SystemRoot {
             found = found.flatMap { folder -> [String] in
                 if part != "*" { return ["\(folder)/\(part)"] }
                 guard let place = resolved(folder) else { return [] }
-                let names = (try? FileManager.default.contentsOfDirectory(atPath: place)) ?? []  // empty if unreadable
+                // An unreadable folder has no entries.
+                let names = (try? FileManager.default.contentsOfDirectory(atPath: place)) ?? []
                 return names.sorted().map { "\(folder)/\($0)" }
             }
         }

@@ -59,7 +59,7 @@ package struct SystemTrustStore: TrustStore {
     private var folder: String { place(layout.folder) }
     private var bundle: String { place(layout.bundle) }
 
-    /// - Returns: a path that cannot exist if there are too many links.
+    /// - Returns: the path. If there are too many symbolic links, a path that cannot exist.
     private func place(_ place: String) -> String { root.resolved(place) ?? "/dev/null/\(place)" }
 
     package var title: String { "the system's store \(folder)" }
@@ -90,7 +90,8 @@ package struct SystemTrustStore: TrustStore {
             for name in names {
                 let file = "\(folder)/\(name)"
                 if file == self.file(of: entry) { continue }
-                let octets = (try? LocalFile.bytes(at: file, atMost: Self.bundleLimit)) ?? []  // empty if unreadable
+                // An unreadable file has no certificates.
+                let octets = (try? LocalFile.bytes(at: file, atMost: Self.bundleLimit)) ?? []
                 if Certificate.reading(pem: octets)?.contains(entry.certificate) == true { return true }
             }
         }
@@ -104,7 +105,7 @@ package struct SystemTrustStore: TrustStore {
     package func add(_ entries: [RootEntry]) throws(TrustStoreError) {
         var written: [RootEntry] = []
         do throws(TrustStoreError) {
-            // An existing file is kept: it has the same content, but the tool did not add it to the bundle.
+            // An existing file is kept: it has the same content, but the tool has not added it to the bundle yet.
             for entry in entries where !FileManager.default.fileExists(atPath: file(of: entry)) {
                 try write(entry)
                 written.append(entry)

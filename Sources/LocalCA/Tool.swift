@@ -70,7 +70,7 @@ package struct Tool: Sendable {
 
     private static func octets(of handle: FileHandle) -> [UInt8] {
         lseek(handle.fileDescriptor, 0, SEEK_SET)
-        return Array((try? handle.read(upToCount: outputLimit)) ?? Data())  // empty if unreadable
+        return Array((try? handle.read(upToCount: outputLimit)) ?? Data())  // no bytes if reading fails
     }
 
     private static func lastLine(_ octets: [UInt8]) -> String? {

@@ -22,7 +22,7 @@ package enum MetricsFormat: Sendable {
 
     private func write(_ family: MetricFamily, to text: inout String) {
         let sampleName = family.name + Self.suffix(of: family.kind)
-        // In Prometheus text, `# TYPE` has the name of the samples, and there is no type for information.
+        // In Prometheus text, the name after `# TYPE` is the name of the samples, and metrics with information have no type of their own.
         let name = self == .openMetrics ? family.name : sampleName
         text += "# HELP \(name) \(Self.escaped(family.help, quotes: false))\n# TYPE \(name) \(typeName(family.kind))\n"
         for sample in family.samples {
@@ -81,7 +81,7 @@ package enum MetricsFormat: Sendable {
         return result
     }
 
-    /// The number as text; whole numbers have no fraction.
+    /// The number as text; a whole number is written without a fraction.
     private static func number(_ number: Double) -> String {
         if number == number.rounded(), abs(number) < 1e15 { return "\(Int64(number))" }
         return "\(number)"

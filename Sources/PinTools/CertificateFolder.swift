@@ -3,8 +3,8 @@ import LarderSettings
 import ServerTrust
 import TextCoding
 
-/// A folder of certificates (`.cer`) that an app bundles for one host, as for AFNetworking's security policy. An unreadable certificate is
-/// an error: AFNetworking skipped it, and pinned the host only to the readable certificates.
+/// A folder of certificates (`.cer`) that an app bundles for one host, as for AFNetworking's security policy. An unreadable certificate
+/// is an error: AFNetworking skipped such certificates, and pinned the host only to the others.
 package enum CertificateFolder {
     package static func read(_ folder: String, host: String) throws -> PinnedHost {
         var pinned = PinnedHost(pattern: host, live: [])

@@ -8,12 +8,12 @@ package struct ChainLog {
     /// One certificate of a chain, as logged.
     struct Link: Equatable {
         let key: SHA256Digest
-        /// The last day on which it is valid, if the log has it.
+        /// The last day on which the certificate is valid, if the log has it.
         let end: CalendarDay?
         let subject: String
     }
 
-    /// A chain, how often it was seen, and when it was first and last seen, by the log's times.
+    /// A chain, how often it was seen, and when it was first and last seen according to the log.
     package struct Sighting {
         /// The certificates of the chain, the server's first.
         let chain: [Link]
@@ -73,14 +73,14 @@ package struct ChainLog {
     }
 
     private mutating func take(_ line: LineReader.Line, _ number: Int, _ wanted: Set<Server>) {
-        guard case .whole(let octets) = line else { return passOver(number, "is too long") }
+        guard case .whole(let octets) = line else { return passOver(number, "the line is too long") }
         if octets.isEmpty { return }
         guard octets.first == UInt8(ascii: "{"), octets.last == UInt8(ascii: "}") else {
-            return passOver(number, "is not a complete JSON object")
+            return passOver(number, "the line is not a complete JSON object")
         }
         // Most lines contain no handshake and need not be parsed.
         guard Self.holdsChain(octets) else { return hasGoodLine = true }
-        guard let told = ParsedChain(octets) else { return passOver(number, "contains a chain that cannot be read") }
+        guard let told = ParsedChain(octets) else { return passOver(number, "the certificate chain cannot be read") }
         hasGoodLine = true
         if wanted.isEmpty || wanted.contains(told.server) { note(told) }
     }
@@ -107,7 +107,7 @@ package struct ChainLog {
 
     private mutating func passOver(_ number: Int, _ reason: String) {
         passedOverCount += 1
-        if passedOverCount <= Self.noteLimit { notes.append("line \(number) \(reason); it is skipped") }
+        if passedOverCount <= Self.noteLimit { notes.append("line \(number) is skipped: \(reason)") }
     }
 
     private mutating func addCounts() {
@@ -146,7 +146,7 @@ private struct ParsedChain {
         let tls: TLS
     }
 
-    /// - Returns: `nil` if the line cannot be one of Larder's.
+    /// - Returns: `nil` if Larder cannot have written the line.
     init?(_ octets: [UInt8]) {
         guard let line = try? JSONDecoder().decode(Line.self, from: Data(octets)),
             let named = NamedServer(argument: line.tls.host), let port = named.port, Self.isTime(line.ts),

@@ -38,7 +38,7 @@ enum CurlPins {
             } else if word == "--url" {
                 urls.append(words.popFirst() ?? "")
             } else if word.contains("pinnedp") {
-                throw PinFormatError("`\(printable(word))` is not imported: only --pinnedpubkey is")
+                throw PinFormatError("`\(printable(word))` is not imported: Larder imports only --pinnedpubkey")
             } else if word.hasPrefix("-"), word.count > 1 {
                 // An unknown option may be followed by a value that looks like a URL.
                 guard let takesValue = takesValue(word) ?? words.first.flatMap({ $0.hasPrefix("-") ? false : nil }) else {
@@ -75,7 +75,7 @@ enum CurlPins {
         return host
     }
 
-    // MARK: Other options
+    // MARK: Other options of curl
 
     /// Whether the option takes a value; `nil` if the option is unknown.
     private static func takesValue(_ option: String) -> Bool? {

@@ -4,7 +4,7 @@ import TextCoding
 
 /// The fields `Public-Key-Pins` and `Public-Key-Pins-Report-Only` (RFC 7469 §2.1), each after a line `# host`.
 enum HPKPPins {
-    /// The lifetime that RFC 7469 §4.1 suggests, in seconds, for pins without an end.
+    /// The lifetime in seconds that RFC 7469 §4.1 suggests, used for pins without an end.
     static let usualLifetime: Int64 = 60 * 86_400
 
     static func written(_ hosts: [PinnedHost], at now: POSIXTime) -> String {
@@ -36,7 +36,7 @@ enum HPKPPins {
                 throw PinFormatError("a line is not a Public-Key-Pins field")
             }
             guard let name = names.first else { throw PinFormatError("the file does not name its host: use --host") }
-            if names.count > 1 { throw PinFormatError("the file names \(names[0]) and \(names[1]): use --host") }
+            if names.count > 1 { throw PinFormatError("a field follows two host names, \(names[0]) and \(names[1]): use --host") }
             if host != nil, !hosts.isEmpty {
                 throw PinFormatError("the file has several Public-Key-Pins fields; --host works only with one")
             }

@@ -1,7 +1,7 @@
 /// Pins proposed for a server, ready to be shown or written.
 package struct LearnedPins {
     let server: NamedServer
-    /// The server's chain, and the pins that could be chosen instead, as comments.
+    /// The server's chain, and the pins that could be chosen instead, as YAML comments.
     package let remarks: String
     /// The content of a file for `tls.pins_from`.
     package let settings: String

@@ -28,7 +28,7 @@ package struct LoggedChains {
         self.words = words
     }
 
-    /// The keys at one place in all chains, last seen first.
+    /// The keys at one place (leaf, intermediate or root) in all chains, the key that was seen last first.
     private func keys(_ choice: PinProposal.Choice) -> [SHA256Digest] {
         sightings.sorted { $0.last > $1.last }.reduce(into: []) { keys, sighting in
             guard let depth = choice.depth(inChainOf: sighting.chain.count) else { return }
@@ -37,13 +37,13 @@ package struct LoggedChains {
         }
     }
 
-    /// - Throws: if there is nothing to pin, or the backup is in use.
+    /// - Throws: an error if there is nothing to pin, or if the server already uses the backup key.
     package func learned() throws(PinLearning.Refusal) -> LearnedPins {
         let pinned = keys(choice)
-        if pinned.isEmpty { throw PinLearning.Refusal(reason: "has no \(choice.rawValue) in its chains") }
+        if pinned.isEmpty { throw PinLearning.Refusal(reason: "the server has no \(choice.rawValue) in its chains") }
         if pinned.contains(where: { backup.contains("\($0)") }) {
             throw PinLearning.Refusal(
-                reason: "already uses the backup key; a backup must be a key that the server does not use yet")
+                reason: "the server already uses the backup key; a backup must be a key that the server does not use yet")
         }
         let settings = PinProposal.settings(
             for: server, words: words, live: pinned.map { "\($0)" }, backup: backup,

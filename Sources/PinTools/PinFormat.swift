@@ -14,7 +14,9 @@ package enum PinFormat: String, CaseIterable, Sendable {
     ///   - now: the present time. It determines which pins are enforced, and when a lifetime begins.
     package func written(_ hosts: [PinnedHost], at now: POSIXTime, notes: inout [String]) -> String {
         let standing = hosts.map { $0.standing(at: now) }
-        notes += standing.filter(\.pinsCertificates).map { "\($0.title) pins certificates; the file contains their keys" }
+        notes += standing.filter(\.pinsCertificates).map {
+            "\($0.title) pins certificates; the file contains the keys of these certificates"
+        }
         // JSON can express all data.
         let sayable = self == .json ? standing : PinnedHost.joined(standing).compactMap { said($0, at: now, notes: &notes) }
         return switch self {
@@ -47,7 +49,7 @@ package enum PinFormat: String, CaseIterable, Sendable {
 
     private var saysPorts: Bool { self == .curl }
     private var saysReportOnly: Bool { self == .trustKit || self == .hpkp }
-    /// Whether pins of this format have an end, after which they are not enforced.
+    /// Whether the pins of this format can expire. Expired pins are not enforced.
     private var saysLapses: Bool { ![.okHTTP, .curl].contains(self) }
 
     /// The host without the properties that the format cannot express; a note lists these.

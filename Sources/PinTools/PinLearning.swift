@@ -3,7 +3,7 @@ import LarderSettings
 import ServerTrust
 import UpstreamTransport
 
-/// Verifies servers as if they had no pins yet, and proposes pins for those that are trusted.
+/// Verifies servers as if they had no pins yet, and proposes pins for the servers that are trusted.
 package struct PinLearning {
     package struct Refusal: Error {
         package let reason: String
@@ -60,13 +60,13 @@ package struct PinLearning {
         switch judgement {
         case .believed(let verdict): return try proposal(server, chain: verdict.chain, isPinsOnly: false)
         case .unreachable(let error):
-            throw Refusal(reason: "cannot be reached: \(error.words)")
+            throw Refusal(reason: "the server cannot be reached: \(error.words)")
         case .refused(let failure):
             let hasNoAnchor = failure.reason == .untrustedRoot || failure.reason == .incompleteChain
             guard hasNoAnchor, isPinsOnly else {
                 let hint = hasNoAnchor ? "; --pins-only would trust this certificate and no other" : ""
                 throw Refusal(
-                    reason: "is not trusted (\(failure.reason.rawValue)), so Larder learns nothing from it\(hint)",
+                    reason: "the server is not trusted (\(failure.reason.rawValue)), so Larder learns nothing from it\(hint)",
                     chain: failure.chain)
             }
             let proposal = try proposal(server, chain: failure.chain, isPinsOnly: true)
@@ -82,11 +82,12 @@ package struct PinLearning {
             server: server, chain: chain, choice: choice, isPinsOnly: isPinsOnly, isEnforced: isEnforced, backup: backup,
             day: CalendarDay(of: now), words: site.wordsWithoutPins)
         guard let pinned = proposal.pinned else {
-            throw Refusal(reason: "has no \(choice.rawValue) in its chain", chain: chain)
+            throw Refusal(reason: "the server has no \(choice.rawValue) in its chain", chain: chain)
         }
         if backup.contains("\(pinned.publicKeyDigest)") {
             throw Refusal(
-                reason: "already uses the backup key; a backup must be a key that the server does not use yet", chain: chain)
+                reason: "the server already uses the backup key; a backup must be a key that the server does not use yet",
+                chain: chain)
         }
         return proposal
     }
@@ -96,12 +97,12 @@ package struct PinLearning {
         // OpenSSL does not accept every certificate as a trust anchor.
         guard let pinned = proposal.pinned, let pins = try? PinSet(.publicKey, [Pin(certificate: pinned)]),
             let policy = try? TrustPolicy(anchors: .pins, pins: pins)
-        else { throw Refusal(reason: "has a certificate that cannot be a trust anchor", chain: proposal.chain) }
+        else { throw Refusal(reason: "the server has a certificate that cannot be a trust anchor", chain: proposal.chain) }
         do throws(TrustFailure) {
             _ = try policy.evaluate(ServerEvidence(certificates: proposal.chain), host: proposal.server.host, at: now)
         } catch {
             throw Refusal(
-                reason: "is not trusted (\(error.reason.rawValue)), even if its own key is the trust anchor",
+                reason: "the server is not trusted (\(error.reason.rawValue)), even if its own key is the trust anchor",
                 chain: proposal.chain)
         }
     }

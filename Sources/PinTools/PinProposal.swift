@@ -45,7 +45,7 @@ package struct PinProposal {
 
     package var pinned: Certificate? { choice.depth(inChainOf: chain.count).map { chain[$0] } }
 
-    /// The server's chain, and the pins that could be chosen instead, as comments.
+    /// The server's chain, and the pins that could be chosen instead, as YAML comments.
     package var remarks: String {
         var lines = ["\(server.title), seen on \(day)\(isPinsOnly ? ": only its pin is trusted" : ""):"]
         lines += Self.lines(of: chain)

@@ -51,7 +51,7 @@ package struct PinRotation: Equatable {
 
     func contains(_ key: SHA256Digest) -> Bool { (live + backup).contains { $0.keys.contains(key) } }
 
-    /// Why the result is not safe; `nil` if it is.
+    /// Why the pins that result are not safe; `nil` if they are.
     /// - Parameter shown: the keys of the server's chain; empty if unknown.
     package func fault(shown: [SHA256Digest]) -> String? {
         if let leaf = shown.first, !shown.contains(where: contains) {

@@ -11,9 +11,9 @@ extension PinnedHost {
         for host in hosts.flatMap(\.parts) {
             guard let scope = host.scope else { throw PinFormatError("`\(printable(host.title))` is not a host") }
             if host.live.isEmpty { throw PinFormatError("\(host.title) has no pins") }
-            // RFC 7469 §4.3: a backup that equals the live key is lost together with it.
+            // A backup must not equal the key in use: it would be lost together with that key (RFC 7469 §4.3).
             if !Set(host.live).isDisjoint(with: host.backup) {
-                throw PinFormatError("a backup of \(host.title) is one of its other pins")
+                throw PinFormatError("a backup of \(host.title) is also an active pin of this host")
             }
             guard let index = indices[scope] else {
                 indices[scope] = result.count
@@ -31,8 +31,8 @@ extension PinnedHost {
         return joined(result)
     }
 
-    /// Combines the entries for a name and for all names below it if their pins are the same, for formats in which one entry can cover
-    /// both.
+    /// For formats in which one entry can cover both: combines the entry for a name with the entry for all names below it if their pins
+    /// are the same.
     static func joined(_ hosts: [PinnedHost]) -> [PinnedHost] {
         var result: [PinnedHost] = []
         var indices: [String: Int] = [:]

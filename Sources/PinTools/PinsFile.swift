@@ -3,7 +3,7 @@ import LarderSettings
 import ProxyPolicy
 
 /// A file of `tls.pins_from` that can be changed and rewritten. Rewriting would lose comments between its lines: if the file has comments
-/// below its top, only a person may change it.
+/// other than at its top, only a person may change it.
 package struct PinsFile {
     /// The content that was read.
     private let octets: [UInt8]
@@ -52,6 +52,6 @@ package struct PinsFile {
 
     var text: String { top + YAMLWriter.write(entries, indentation: 0) }
 
-    /// - Throws: also if the file has changed since it was read.
+    /// - Throws: an error also if the file has changed since it was read.
     package func write() throws(WholeFile.Unwritten) { try WholeFile.write(text, to: path, replaces: true, inPlaceOf: octets) }
 }

@@ -26,7 +26,8 @@ package struct PinsFolder {
         if let site = trust.ownSite(of: server) {
             throw Refusal(
                 reason:
-                    "nothing written: \(server.title) already has a policy, at \(site.position); add the pins there (without --write they are printed)"
+                    "nothing written: \(server.title) already has a policy, at \(site.position); "
+                    + "add the pins there (to print them, omit --write)"
             )
         }
         if let site = trust.pinningSite(of: server), !isEnforced, site.terms.pins?.enforcement != .reported {
@@ -34,7 +35,8 @@ package struct PinsFolder {
                 "has enforced pins from \(site.entry?.name ?? "tls.default"), at \(site.position), which would no longer apply"
             throw Refusal(reason: "nothing written: \(server.title) \(reason); use --mode enforce")
         }
-        let names = (try? LocalFile.names(in: folder, endings: TrustFiles.includedEndings)) ?? []  // it was read just before
+        // The folder was read just before.
+        let names = (try? LocalFile.names(in: folder, endings: TrustFiles.includedEndings)) ?? []
         if names.count >= TrustFiles.includedLimit {
             throw Refusal(reason: "nothing written: \(folder) already has \(names.count) files, and Larder reads no more")
         }

@@ -53,7 +53,7 @@ package struct RecordedServers {
 }
 
 extension PinLearning {
-    /// Like `learn`, but from recorded evidence. The evidence is verified for the present time, without contacting servers.
+    /// Proposes pins like `learn`, but from recorded evidence. The evidence is verified for the present time, without contacting servers.
     /// - Parameter wanted: the servers; empty means all that have no policy of their own.
     /// - Returns: the results, with servers that are not recorded at the end.
     package func learn(
@@ -69,7 +69,7 @@ extension PinLearning {
             learned.append((server, Result { () throws(Refusal) in try proposal(server, judgement(of: one)) }))
         }
         for server in wanted where !learned.contains(where: { $0.0 == server }) {
-            learned.append((server, .failure(Refusal(reason: "has no recorded certificates in the store"))))
+            learned.append((server, .failure(Refusal(reason: "the store contains no certificates of this server"))))
         }
         return learned
     }

@@ -20,7 +20,7 @@ package struct ServerInspector {
 
     private let configuration: TransportConfiguration
 
-    /// - Parameter policies: the policies to verify with; `nil` uses those of the settings.
+    /// - Parameter policies: the policies to verify with; `nil` uses the policies of the settings.
     package init(_ settings: LarderSettings, policies: TrustPolicySet? = nil) {
         var configuration = settings.transport
         if let policies { configuration.trust = policies }

@@ -1,6 +1,6 @@
 import UpstreamTransport
 
 extension TransportError {
-    /// The reason as text: `connection refused`.
+    /// The reason as text, such as `connection refused`.
     package var words: String { "\(reason)".replacing("_", with: " ") }
 }

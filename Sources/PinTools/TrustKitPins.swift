@@ -87,7 +87,7 @@ enum TrustKitPins {
             name: name, breadth: try flag("TSKIncludeSubdomains") == true ? .itselfAndBelow : .itself, live: pins,
             expires: expires,
             onExpiry: expires == nil ? .fails : .reports,
-            // The default is to enforce.
+            // Without `TSKEnforcePinning`, TrustKit enforces the pins.
             isReportOnly: try flag("TSKEnforcePinning") == false)
     }
 }

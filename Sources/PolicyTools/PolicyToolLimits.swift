@@ -1,4 +1,4 @@
-/// Limits of the tools for policies.
+/// Limits of the tools that check, compare, test, import and learn policies.
 package enum PolicyToolLimits {
     /// The maximum number of tests in one settings file.
     package static let tests = 10_000
@@ -11,12 +11,13 @@ package enum PolicyToolLimits {
     /// The maximum number of steps of a comparison, for both policies together. A step takes well below a microsecond. Rules that need more
     /// steps are not compared.
     package static let comparisonSteps = 60_000_000
-    /// Like `comparisonSteps`, for a search for rules without effect. Rules that need more steps are not checked.
+    /// The maximum number of steps of a search for rules without effect, counted like `comparisonSteps`. Rules that need more steps are
+    /// not checked.
     package static let checkSteps = 16_000_000
-    /// Like `comparisonSteps`, for the comparison at a reload.
+    /// The maximum number of steps of the comparison at a reload, counted like `comparisonSteps`.
     package static let reloadSteps = 4_000_000
-    /// The maximum number of different keys, other than host, port, scheme, path and method, in the rules for one kind of request. Each key
-    /// doubles the work.
+    /// The maximum number of different keys, other than host, port, scheme, path and method, in the rules for one kind of request. Each
+    /// additional key doubles the work.
     package static let opaqueWords = 5
     /// The maximum length of a file to import, in bytes.
     package static let importLength = 1 << 20
@@ -24,6 +25,7 @@ package enum PolicyToolLimits {
     static let importedRules = 5000
     /// The maximum size of the rules that an import writes, in bytes. A settings file has at most 1 MiB.
     static let importedLength = 900 << 10
-    /// Like `comparisonSteps`, for a search for lines of a squid.conf that Larder denies although squid allows them.
+    /// The maximum number of steps of a search for lines of a squid.conf that Larder denies although squid allows them, counted like
+    /// `comparisonSteps`.
     static let importSteps = 4_000_000
 }

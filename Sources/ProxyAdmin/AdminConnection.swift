@@ -73,7 +73,7 @@ final class AdminConnection: EventHandler, TimerHandler {
         case .request(let request):
             method = request.head.method
             phase = .waiting
-            // A client that disconnects is noticed by its hang-up.
+            // While the client waits, its disconnection is still reported as a hang-up.
             if let registration { loop.modify(registration, Interest()) }
             setDeadline(listener.limits.answer)
             AdminRouting.answer(
@@ -170,7 +170,8 @@ final class AdminConnection: EventHandler, TimerHandler {
         setDeadline(listener.limits.idle)
     }
 
-    /// The client closes after it has read the response: if we closed first, unread data would be lost.
+    /// The client closes the connection after it has read the response. If Larder closed first, data that the client has not read could
+    /// be lost.
     private func endWriting() {
         guard let registration, shutdown(descriptor, Int32(SHUT_WR)) == 0 else { return close() }
         phase = .lingering

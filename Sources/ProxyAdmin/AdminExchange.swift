@@ -38,8 +38,8 @@ package final class AdminExchange {
         connection?.refuse(AdminProblem(status: status, code: code, detail: detail), allowing: methods)
     }
 
-    /// Sends the response in pieces: `next` is called on the admin thread each time the client has accepted all previous data. A piece may
-    /// take 100 ms of the thread at most, so that other clients are served in between.
+    /// Sends the response in pieces: `next` is called on the admin thread each time the client has accepted all previous data. Making a
+    /// piece may take at most 100 ms, so that other clients are served in between.
     package func stream(contentType: StaticString, next: @escaping () -> AdminPiece) {
         guard begin() else { return }
         connection?.stream(contentType: contentType, next: next)

@@ -4,9 +4,10 @@ import HTTPWire
 package struct AdminLimits: Sendable {
     /// Simultaneous clients; further ones get 503.
     package var clients = 16
-    /// How many of the clients beyond `clients` get the 503 at a time; all others are closed without a response.
+    /// How many of the clients beyond `clients` may receive a 503 at the same time. The connections of all others are closed without a
+    /// response.
     package var refusals = 16
-    /// From the start of the connection to the end of the request.
+    /// The limit on the time from the start of the connection to the end of the request.
     package var request = 10_000
     /// How long a route may take until its response, or the next piece of it, is ready.
     package var answer = 60_000

@@ -5,7 +5,7 @@ import Glibc
 /// Accepts the clients of the admin socket, up to the limits. Confined to the admin thread.
 final class AdminListener: EventHandler, TimerHandler {
     enum Clients {
-        /// The Unix socket's clients: only its owner, and only with an expected Host field.
+        /// The clients of a Unix socket. Only the socket's owner and root are served, and only if the Host field has an expected value.
         case owner
         /// The clients of a TCP socket: all that can connect.
         case everyone
@@ -48,7 +48,7 @@ final class AdminListener: EventHandler, TimerHandler {
         }
     }
 
-    /// Pauses: waiting clients would wake this thread again at once, for as long as the error lasts.
+    /// Accepting pauses. Otherwise the waiting clients would wake this thread again at once, as long as the error lasts.
     private func acceptFailed(_ error: Int32) {
         if error == EAGAIN { return }
         if let registration { loop.modify(registration, Interest()) }
@@ -59,8 +59,8 @@ final class AdminListener: EventHandler, TimerHandler {
         if let registration { loop.modify(registration, .read) }
     }
 
-    /// Whether the client's user is that of this process, or root. The mode of the socket excludes other users; this check covers a changed
-    /// mode (T08).
+    /// Whether the client's user is that of this process, or root. The mode of the socket excludes other users; this check also excludes
+    /// them if the mode was changed (threat T08).
     private func isPermitted(_ client: Int32) -> Bool {
         if clients == .everyone { return true }
         let user = larder_peer_user(client)

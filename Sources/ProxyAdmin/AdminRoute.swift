@@ -26,8 +26,8 @@ package struct AdminRoute: Sendable {
     }
 }
 
-/// A parameter of a route's query, and the form of its value. Unknown parameters and values are refused: a misspelled filter of a purge
-/// would make it remove more.
+/// A parameter of a route's query, and the form of its value. Unknown parameters and values are refused: otherwise a purge with a
+/// misspelled filter would remove too much.
 package struct AdminParameter: Sendable {
     package enum Form: Sendable {
         /// Any value; the route checks it.

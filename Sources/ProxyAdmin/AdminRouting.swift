@@ -1,7 +1,7 @@
 import HTTPMessage
 
 /// Finds the route for a request, and refuses all others, including requests from web pages. A page may be able to send requests to any
-/// socket that its user can reach (T05, T06).
+/// socket that its user can reach (threats T05 and T06).
 enum AdminRouting {
     /// - Parameter permitsEveryName: whether the Host field may have any name.
     static func answer(
@@ -31,14 +31,14 @@ enum AdminRouting {
         route.answer(request, exchange)
     }
 
-    /// The values of Host that clients send, because a Unix socket has no host name.
+    /// The values of the Host field that clients send to a Unix socket, which has no host name.
     private static let ownNames = ["larder", "localhost"]
 
     private static func namesUs(_ head: RequestHead) -> Bool {
         guard let line = head.fields.first(.host) else { return true }
         let host = head.fields.text(of: line.value)
         let parts = host.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        // A port has no meaning here, but some clients send one.
+        // Some clients send a port in Host. It has no meaning for a Unix socket.
         guard parts.count == 1 || parts[1].utf8.allSatisfy(ASCII.isDigit) else { return false }
         return ownNames.contains(parts[0].lowercased())
     }

@@ -29,7 +29,7 @@ package enum Acceptance {
         return first.equalsIgnoringCase("*") && second.equalsIgnoringCase("*") ? 0 : nil
     }
 
-    /// The parameter `q`, up to three digits; 1000 if the range has none.
+    /// The parameter `q` of a media range, in thousandths; 1000 if the range has no `q`.
     private static func weight(of range: Span<UInt8>) -> Int {
         var start = 0
         while start < range.count {

@@ -3,6 +3,6 @@ package enum BodyLength: Equatable, Sendable {
     /// The message has no body: HEAD, 204, 304, or a request without one.
     case none
     case known(UInt64)
-    /// The end is only known when it is reached: chunked, or ended by closing the connection.
+    /// The length is unknown until the body ends: the body is chunked, or the end of the connection ends it.
     case unknown
 }

@@ -2,27 +2,29 @@ import HTTPCaching
 import HTTPMessage
 
 /// Resumes a body that was cut off (RFC 9110 §13.1.5, §14.2): requests the rest from where it stopped. A strong entity tag in If-Range and
-/// in the response ensures that it is the same representation. If a response does not continue exactly at that byte, the message fails.
+/// in the response ensures that the rest belongs to the same representation. If a response does not continue exactly at the byte where the
+/// body stopped, the message fails.
 package struct BodyResumption: Equatable, Sendable {
-    /// The maximum number of resumptions of one body, and of resumptions in a row that bring no byte.
+    /// The maximum number of resumptions of one body, and the maximum number of resumptions in a row that bring no byte.
     static let limit = 128, barrenLimit = 3
 
     let entityTag: [UInt8]
-    /// The bytes of the representation that the message carries. `end` and `whole` are `nil` if no head gave a length.
+    /// The bytes of the representation that the message carries. `end` and `whole`, the length of the representation, are `nil` if no
+    /// response head gave a length.
     let start: UInt64
     private(set) var end: UInt64?
     private(set) var whole: UInt64?
     /// The next byte to request.
     private(set) var position: UInt64
-    /// The end of the part requested last, once its head has arrived.
+    /// The end of the part that was requested last; set when the head of that part arrives.
     private(set) var pieceEnd: UInt64?
-    /// Why the whole response is not stored, according to the head of one of its parts.
+    /// The reason, found in the head of one of the parts, why the whole response is not stored.
     var refusal: StorageRefusal?
     private var count = 0
     private var barrenCount = 0
 
-    /// Prepares to resume the response to a GET, from its head. `nil` if the response has no strong entity tag, or if the origin refuses
-    /// ranges.
+    /// Prepares to resume the response to a GET, according to the response's head. `nil` if the response has no strong entity tag, or if
+    /// the origin refuses ranges.
     init?(of response: ResponseHead) {
         let fields = response.fields
         guard let tag = Self.strongTag(of: fields), !Self.refusesRanges(fields) else { return nil }
@@ -43,7 +45,7 @@ package struct BodyResumption: Equatable, Sendable {
     }
 
     /// Begins to resume a body that was cut off after this many bytes.
-    /// - Returns: `false` if it was resumed too many times, or without progress.
+    /// - Returns: `false` if the body was already resumed too many times, or without progress.
     mutating func begin(after received: UInt64) -> Bool {
         let reached = start + received
         barrenCount = count > 0 && reached == position ? barrenCount + 1 : 0
@@ -84,7 +86,7 @@ package struct BodyResumption: Equatable, Sendable {
 
     // MARK: Response heads
 
-    /// The entity tag, if there is one and it is strong.
+    /// The response's entity tag if it is strong, otherwise `nil`.
     static func strongTag(of fields: Fields) -> [UInt8]? {
         guard let line = fields.entityTagLine, let tag = EntityTag(fields.value(of: line)), !tag.isWeak
         else { return nil }

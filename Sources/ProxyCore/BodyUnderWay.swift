@@ -1,7 +1,7 @@
 import HTTPCaching
 
-/// A body, or a part of one, that the origin sends for another request and the store receives. Requests for its bytes read them from the
-/// store, so the origin sends them only once.
+/// A body, or a part of a body, that the origin is sending for another request and that is being stored. Requests for its bytes read them
+/// from the store, so the origin sends them only once.
 package struct BodyUnderWay: Sendable {
     /// The complete response as it will be stored, without its body.
     package let response: StoredResponse
@@ -12,7 +12,7 @@ package struct BodyUnderWay: Sendable {
     package let wholeLength: UInt64
     /// The position up to which the body has arrived.
     package let reached: UInt64
-    /// Whether the origin ignored Range and sends the complete body. A separate request would then not bring bytes far ahead any sooner.
+    /// Whether the origin ignored Range and sends the complete body. If so, a separate request would not bring later bytes any sooner.
     package let isInPlaceOfPart: Bool
 
     package init(
@@ -33,7 +33,8 @@ package struct BodyUnderWay: Sendable {
             && brings(completion.missing, within: distance)
     }
 
-    /// Whether the body brings all these bytes, and the first of them soon. For bytes far ahead, a separate request is usually faster.
+    /// Whether the body contains all these bytes, and the first of them will arrive soon. For bytes that are far from the current position,
+    /// a separate request is usually faster.
     func brings(_ wanted: Range<UInt64>, within distance: UInt64) -> Bool {
         guard range.lowerBound <= wanted.lowerBound, wanted.upperBound <= range.upperBound else { return false }
         return isInPlaceOfPart || wanted.lowerBound <= reached || wanted.lowerBound - reached <= distance

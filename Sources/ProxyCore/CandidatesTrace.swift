@@ -3,8 +3,8 @@ import HTTPMessage
 
 /// The candidates that the store had under the key, and how the selected one was evaluated. A trivial type.
 ///
-/// Candidates are checked newest first, and the first match is selected (RFC 9111 §4.1). So its position explains the others: those before
-/// it are for other requests, those after it were not checked.
+/// Candidates are checked newest first, and the first match is selected (RFC 9111 §4.1). So the position of the selected candidate explains
+/// the others: earlier candidates do not match the request, and later candidates were not checked.
 package struct CandidatesTrace: Sendable {
     /// Whether the store was queried, and whether the disk was needed too.
     package private(set) var wasAsked = false
@@ -40,14 +40,14 @@ package struct CandidatesTrace: Sendable {
         isPartial = true
     }
 
-    /// - Parameter lifetime: the active lifetime: a rule may have replaced the response's own.
+    /// - Parameter lifetime: the active lifetime, which is the response's own unless a rule has replaced it.
     mutating func note(_ lifetime: (value: DeltaSeconds, source: LifetimeSource)) {
         freshness?.lifetime = lifetime.value
         freshness?.lifetimeSource = lifetime.source
     }
 }
 
-/// The numbers from which a stored response was found fresh or stale (RFC 9111 §4.2). A trivial type.
+/// The values by which a stored response was found to be fresh or stale (RFC 9111 §4.2). A trivial type.
 package struct FreshnessTrace: Sendable {
     /// The active lifetime: set by a rule, or computed from the origin server's fields.
     package internal(set) var lifetime: DeltaSeconds

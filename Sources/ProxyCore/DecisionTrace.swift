@@ -4,12 +4,12 @@ import ProxyPolicy
 
 /// Every decision about one exchange, as values with reasons: the source for the access log, the metrics and explanations.
 package struct DecisionTrace: Sendable {
-    /// How the request was answered.
+    /// The way in which the request was answered.
     package enum Outcome: UInt8, Sendable, CaseIterable {
         case none, hit, staleHit, revalidated, miss, refreshed, bypass, collapsed, denied, tunnel, local, failed, background,
             replayed, recorded
 
-        /// The word in the log.
+        /// The word for the outcome in the log.
         package var word: StaticString {
             switch self {
             case .none: "none"
@@ -38,20 +38,20 @@ package struct DecisionTrace: Sendable {
     package var reuse: ReuseDecision?
     /// Why the response was or was not stored; `nil` if that was not decided.
     package var storage: StorageTrace?
-    /// How recordings were involved; `nil` if none were looked up or made.
+    /// How recordings were involved; `nil` if no recording was looked up or made.
     package internal(set) var recording: RecordingTrace?
     package var fault: Fault?
     /// The rule whose limit ended the request, by its index among the matching rules.
     package internal(set) var decidingRule: UInt32?
-    /// Why the rules would deny the request, which report mode forwards.
+    /// Why the rules would deny the request if report mode did not forward it; `nil` if they would not.
     package internal(set) var reported: ReportedDenial?
     /// How the shadow policy's verdict differs; `nil` if there is no shadow policy, or if its verdict is the same.
     package internal(set) var shadow: ShadowDifference?
     /// The conditions that Larder itself added to requests to the origin; the union over several requests.
     package internal(set) var sentConditions = RequestConditions()
-    /// The status sent to the client; 0 before one was sent.
+    /// The status sent to the client; 0 if no status has been sent.
     package var status: UInt16 = 0
-    /// The status that the origin sent; 0 without a response.
+    /// The status that the origin sent; 0 if it sent no response.
     package var upstreamStatus: UInt16 = 0
     /// How many times the origin's body was cut off and resumed.
     package var continuations: UInt8 = 0
@@ -66,7 +66,7 @@ package struct DecisionTrace: Sendable {
     @inline(__always)
     package init() {}
 
-    /// Whether the decision required a rule marked as unsafe.
+    /// Whether the decision was possible only because of a rule marked as unsafe.
     package var usedUnsafeRule: Bool {
         if case .stored(_, _, usedUnsafe: true) = storage { return true }
         return switch reuse {

@@ -1,7 +1,7 @@
 import HTTPCaching
 
 extension ReuseDecision {
-    /// The word in the log and in Cache-Status.
+    /// The word for the decision in the log and in Cache-Status.
     package var word: StaticString {
         switch self {
         case .fresh(let terms) where terms.isByRecordedChain, .staleAllowed(let terms, _) where terms.isByRecordedChain:
@@ -27,7 +27,7 @@ extension ReuseDecision {
 }
 
 extension StorageTrace {
-    /// The word in the log and in Cache-Status.
+    /// The word for the decision in the log and in Cache-Status.
     package var word: StaticString {
         switch self {
         case .stored: "stored"

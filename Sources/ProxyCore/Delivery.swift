@@ -1,7 +1,7 @@
 import HTTPCaching
 import HTTPMessage
 
-/// How a response is framed for its client; chosen when its head is known.
+/// How a response is framed for its client. The framing is chosen when the response's head is known.
 package struct Delivery: Equatable, Sendable {
     /// The status sent to the client.
     package private(set) var status = Status.ok
@@ -9,17 +9,17 @@ package struct Delivery: Equatable, Sendable {
     package private(set) var length: BodyLength = .none
     /// The range of the stored body to send, if the client requested a part.
     package private(set) var range: Range<UInt64>?
-    /// The parts of the stored body to send, if the client requested several.
+    /// The parts of the stored body to send, if the client requested several parts.
     package private(set) var multipart: MultipartRanges?
-    /// Whether content of unknown length is sent in chunks; for an HTTP/1.0 client, closing the connection ends it.
+    /// Whether content of unknown length is sent in chunks. If not, as for an HTTP/1.0 client, the end of the connection ends the content.
     package private(set) var isChunked = false
-    /// Whether this message allows another request on the connection.
+    /// Whether another request may follow on the client's connection after this message.
     package private(set) var keepsConnection = false
     /// Whether validation found faults, and the rule requires that the response says so.
     package internal(set) var isAnnotated = false
     private(set) var isNotModified = false
     private(set) var isUnsatisfied = false
-    /// Whether the part is cut from a whole response that is being stored.
+    /// Whether the client gets a part that is cut from a whole response while that response is being stored.
     package private(set) var isCutFromRelayed = false
     private var speaks11 = true
     private var isHead = false
@@ -27,7 +27,7 @@ package struct Delivery: Equatable, Sendable {
     @discardableResult
     mutating func readConnection(of request: RequestHead) -> ConnectionOptions {
         let options = ConnectionOptions(of: request.fields)
-        // Bytes after a CONNECT were meant for the tunnel, not as another request.
+        // Bytes after a CONNECT are for the tunnel, and are never another request.
         let isTunnel = if case .connect = request.method { true } else { false }
         keepsConnection = !isTunnel && options.permitsNextRequest(after: request.version)
         speaks11 = request.version.isAtLeast11
@@ -83,7 +83,7 @@ package struct Delivery: Equatable, Sendable {
         }
     }
 
-    /// Whether If-None-Match is false for this head (RFC 9110 §13.1.2).
+    /// Whether the condition in If-None-Match is false for a response with this head (RFC 9110 §13.1.2).
     private static func matchesNone(_ request: Fields, _ head: Fields) -> Bool {
         guard request.contains(.ifNoneMatch), let line = head.entityTagLine else { return false }
         var index = request.index(of: .ifNoneMatch)
@@ -103,7 +103,7 @@ package struct Delivery: Equatable, Sendable {
         length = .known(whole)
         guard response.status == .ok else { return frame() }
         switch Self.choice(of: whole, validators: response.fields, for: request) {
-        // Several parts are only cut from stored bodies; a body that is not stored yet is sent completely.
+        // Larder cuts several parts only from stored bodies. A body that is not stored yet is sent completely.
         case .whole, .several, nil: break
         case .unsatisfiable: chooseUnsatisfied()
         case .one(let part): choose(part)
@@ -154,7 +154,7 @@ package struct Delivery: Equatable, Sendable {
         length = .none
     }
 
-    /// Sets the separators between parts, whose length is included in the content's length.
+    /// Sets the separators between parts, and includes their length in the content's length.
     mutating func describeParts(contentType: Span<UInt8>, number: UInt64, secret: UInt64) {
         guard multipart != nil else { return }
         multipart?.describe(contentType: contentType, number: number, secret: secret)

@@ -9,12 +9,12 @@ import ProxyPolicy
 ///     ended as asksOrigin ──answer──▶ ended
 package struct DryRun: ~Copyable {
     package enum Step: Sendable {
-        /// Look up `exchange.key`, in memory or also on disk; the caller continues with `found`.
+        /// The caller must look up `exchange.key`, in memory or also on disk, and continue with `found`.
         case needsLookUp(onDisk: Bool)
         case ended
     }
 
-    /// The result of the exchange, if it can be known without sending anything.
+    /// The result of an exchange, as far as it can be known without sending anything.
     package enum Conclusion: Sendable {
         case undecided
         case servesStored
@@ -62,7 +62,7 @@ package struct DryRun: ~Copyable {
 
     /// The origin responds with this head, and a body of which only the length is known.
     package mutating func answer(_ response: ResponseHead, body: BodyLength, at now: Timestamp) -> Step {
-        // The response's server is assumed to be trusted.
+        // The dry run assumes that the origin's server is trusted.
         handle(.upstreamHead(ReceivedHead(response), body: body, trust: exchange.directives.trust, at: now), at: now)
     }
 
@@ -84,7 +84,7 @@ package struct DryRun: ~Copyable {
                 if store, let part = exchange.partToCut { exchange.cut(part) }
                 conclusion = .relays(stores: store)
             case .sendChecked(let store): conclusion = .relays(stores: store)
-            // A dry run counts no request under a limit.
+            // A dry run does not count requests under limits.
             case .countRequest: return handle(.requestCounted(nil, at: now), at: now)
             case .gatherRequestBody:
                 guard let content else { break }
@@ -95,19 +95,19 @@ package struct DryRun: ~Copyable {
             case .checkBody: return handle(.bodyChecked(.passed, length: nil, at: now), at: now)
             case .sendError: conclusion = .refuses
             case .sendLocal: conclusion = .answersItself
-            // Only a real purge counts the responses that it removes.
+            // A dry run removes nothing, so it counts no removed responses.
             case .purge: return handle(.purged(count: 0, at: now), at: now)
             case .openTunnel:
                 if let fault = denial(byTunnel: true) { return handle(.upstreamFailed(fault, at: now), at: now) }
                 conclusion = .opensTunnel
-                // A disconnected cache opens no tunnel: this is the fault that the offline check would give.
+                // A disconnected cache opens no tunnel: the fault is the same as that of the offline check.
                 guard exchange.obligations.cache.isDisconnected else { break }
                 return handle(.upstreamFailed(.offlineMiss(detail: "tunnel"), at: now), at: now)
             // A dry run requests no credentials.
             case .judgeCredentials: break
-            // The caller reads recordings.
+            // A dry run ignores recordings here: its caller looks them up.
             case .lookUpRecording, .findNearest, .beginRecording, .relayRecorded: break
-            // Effects outside the exchange are omitted.
+            // A dry run executes no command that only affects other parts of Larder.
             case .validateInBackground, .fillRest, .complete, .discardUpstreamBody, .freshen, .remove, .releaseJoined,
                 .invalidate,
                 .splice, .relaySwitched, .completeUpstream, .cancelUpstream, .abortClient, .finish:
@@ -117,7 +117,7 @@ package struct DryRun: ~Copyable {
         return .ended
     }
 
-    /// The refusal that the transport would give before it looks up the host.
+    /// The fault with which the transport would refuse the request before a name look-up; `nil` for none.
     private func denial(byTunnel: Bool) -> Fault? {
         exchange.context.denial(
             exchange.request.target.scheme, String(decoding: exchange.originHost, as: UTF8.self), exchange.originPort, byTunnel)

@@ -1,7 +1,7 @@
 import HTTPMessage
 
 extension Array<UInt8> {
-    /// Appends all end-to-end lines of `fields`, byte for byte. Leaves out hop-by-hop lines (RFC 9110 §7.6.1) and those for which
+    /// Appends all end-to-end lines of `fields`, byte for byte. Leaves out hop-by-hop lines (RFC 9110 §7.6.1) and the lines for which
     /// `isReplaced` returns `true`.
     mutating func appendEndToEndLines(
         of fields: Fields, hopByHop: HopByHop? = nil, except isReplaced: (KnownField) -> Bool

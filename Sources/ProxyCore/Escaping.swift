@@ -1,7 +1,7 @@
 import HTTPMessage
 
 extension Array<UInt8> {
-    /// Sixteen hexadecimal digits: the form of a request's id everywhere.
+    /// Appends sixteen hexadecimal digits. Larder writes the id of a request in this form everywhere.
     package mutating func append(hexadecimal number: UInt64) {
         append(addingCapacity: 16) { $0.append(hexadecimal: number) }
     }

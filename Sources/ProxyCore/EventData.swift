@@ -2,7 +2,7 @@ import HTTPCaching
 import HTTPMessage
 import ProxyPolicy
 
-/// The facts about a request's sender that its connection shows.
+/// The facts about the sender of a request that are known from the connection.
 package struct RequestSender: Sendable {
     /// The facts about the client. The address is set for methods that `HTTPMessage` does not know, such as PURGE, and if any rule has a
     /// condition on the client.
@@ -15,14 +15,14 @@ package struct RequestSender: Sendable {
         self.needsCredentials = needsCredentials
     }
 
-    /// The authenticated user name of the client, if the connection has proved it; otherwise empty.
+    /// The user name of the client, if the client was authenticated for the whole connection; otherwise empty.
     package var user: [UInt8] { client.user }
 }
 
 /// Passes a response's head into an exchange, which swaps storage with it. Nothing is copied, and one object serves any number of
 /// responses.
 ///
-/// @unchecked: only one loop uses it.
+/// @unchecked: only one loop uses the object.
 package final class ReceivedHead: @unchecked Sendable {
     package var head = ResponseHead()
 

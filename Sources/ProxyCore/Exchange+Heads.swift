@@ -2,9 +2,9 @@ import HTTPCaching
 import HTTPMessage
 import ProxyPolicy
 
-/// The heads for the client. Each is written directly into the connection's output, without a copy.
+/// The heads for the client. Each head is written directly into the connection's output, without a copy.
 extension Exchange {
-    /// The head of `selected`, from the store (RFC 9111 §4, §5.1).
+    /// Writes the head of `selected`, a response from the store (RFC 9111 §4, §5.1).
     package func writeStoredHead(at now: Timestamp, into output: inout [UInt8]) {
         guard let stored = cache.selected else { return }
         if delivery.isUnsatisfied { return writeUnsatisfiedRange(of: wholeLength(of: stored), at: now, into: &output) }
@@ -23,8 +23,8 @@ extension Exchange {
         writeEnd(age: stored.facts.currentAge(at: moment), into: &output)
     }
 
-    /// Whether the head prepared for storage can be delivered unchanged. The prepared head of a body in flight cannot: it contains the
-    /// length received so far.
+    /// Whether the head prepared for storage can be delivered unchanged. If the body is still in flight, it cannot, because the prepared
+    /// head contains the length received so far.
     private func isPrepared(_ stored: StoredResponse) -> Bool {
         if obligations.editsResponse || delivery.range != nil || delivery.multipart != nil { return false }
         if delivery.length == .known(stored.body.length) { return true }
@@ -32,12 +32,12 @@ extension Exchange {
         return delivery.length == .none && (cache.selectedLength == nil || cache.selectedLength == .known(stored.body.length))
     }
 
-    /// For a body in flight, the length from its head.
+    /// The length of the whole content. For a body in flight, the length in its response's head.
     private func wholeLength(of stored: StoredResponse) -> UInt64 {
         if case .known(let length)? = cache.selectedLength { length } else { stored.body.length }
     }
 
-    /// A rule's edits also apply to the 304, because the client updates its stored response from it.
+    /// A rule's edits also apply to a 304 response, because the client updates its stored response from it.
     private func writeNotModifiedHead(of stored: StoredResponse, into output: inout [UInt8]) {
         guard obligations.editsResponse else { return Validation.writeNotModifiedHead(of: stored, into: &output) }
         var fields = stored.head.fields
@@ -74,7 +74,8 @@ extension Exchange {
         if delivery.status.code != 204, cache.selectedLength != .unknown { output.appendContentLength(wholeLength(of: stored)) }
     }
 
-    /// Each part has the representation's Content-Type; the message's Content-Type is `multipart/byteranges`.
+    /// Prepares the heads of several parts. Each part has the representation's Content-Type; the message's Content-Type is
+    /// `multipart/byteranges`.
     mutating func describeParts(of stored: StoredResponse) {
         var fields = stored.head.fields
         if obligations.editsResponse { matched.editResponse(&fields) }
@@ -82,7 +83,7 @@ extension Exchange {
         delivery.describeParts(contentType: fields.span(of: contentType), number: id, secret: context.boundarySecret)
     }
 
-    /// The head of the origin's response, as relayed (RFC 9110 §7.6).
+    /// Writes the head of the origin's response as it is relayed to the client (RFC 9110 §7.6).
     package func writeRelayedHead(at now: Timestamp, into output: inout [UInt8]) {
         if delivery.isUnsatisfied { return writeUnsatisfiedRange(of: upstream.wholeLength ?? 0, at: now, into: &output) }
         let head = transform.head ?? response
@@ -136,7 +137,7 @@ extension Exchange {
         writeEnd(into: &output)
     }
 
-    /// A 1xx before the final response (RFC 9110 §15.2). An HTTP/1.0 client gets none.
+    /// Writes a 1xx response that precedes the final response (RFC 9110 §15.2). An HTTP/1.0 client gets no 1xx response.
     package func writeInformational(_ head: borrowing ResponseHead, into output: inout [UInt8]) {
         guard request.version.isAtLeast11 else { return }
         writeStatusLine(head.status, of: head, into: &output)
@@ -144,7 +145,7 @@ extension Exchange {
         output.append("\r\n")
     }
 
-    /// The 101 for the client, followed by the relayed bytes.
+    /// Writes the head of the 101 response for the client. The relayed bytes follow it.
     package func writeSwitchedHead(into output: inout [UInt8]) {
         writeStatusLine(.switchingProtocols, of: response, into: &output)
         var fields = response.fields
@@ -165,24 +166,25 @@ extension Exchange {
 
     package func writeContinue(into output: inout [UInt8]) { output.append("HTTP/1.1 100 Continue\r\n\r\n") }
 
-    /// The request's trailer fields, as forwarded to the origin.
+    /// The request's trailer fields in the form that is forwarded to the origin.
     package func forwarded(_ trailers: Fields) -> Fields {
         var forwarded = HopByHop.endToEnd(trailers, under: request.fields)
-        // The rules have been evaluated without trailer fields (RFC 9110 §6.5.1: a recipient may discard them).
+        // The rules were evaluated without trailer fields, so a trailer field that a rule looks at is removed (RFC 9110 §6.5.1: a recipient
+        // may discard trailer fields).
         if !forwarded.lines.isEmpty {
             forwarded.remove { fields, line in context.rules.looksAt(field: fields.name(of: line), of: request) }
         }
         return forwarded
     }
 
-    /// The response's trailer fields, as sent to the client and stored.
+    /// The response's trailer fields in the form that is sent to the client and stored.
     package func relayed(_ trailers: Fields) -> Fields { HopByHop.endToEnd(trailers, under: response.fields) }
 }
 
 // MARK: Generated responses
 
 extension Exchange {
-    /// The error response for `trace.fault` (RFC 9209).
+    /// Writes the error response for `trace.fault` (RFC 9209).
     package func writeError(at now: Timestamp, into output: inout [UInt8]) {
         guard let fault = trace.fault else { return }
         let row = gatewayError(fault)
@@ -206,7 +208,8 @@ extension Exchange {
         if request.method != .head { output.append(contentsOf: body) }
     }
 
-    /// The time after which the same request may succeed. `nil` for a quota that applies as long as Larder runs.
+    /// Writes Retry-After: the time after which the same request may succeed. Writes nothing for a quota that applies as long as Larder
+    /// runs.
     private func writeRetryAfter(into output: inout [UInt8]) {
         var seconds: UInt64 = 3
         if let refusal = incoming.limitRefusal {
@@ -231,13 +234,13 @@ extension Exchange {
             hint: replayLookup?.comparisonHint ?? "", suggestion: suggestedRule)
     }
 
-    /// The rule that would allow a request that no rule allows, as JSON, which is also valid YAML; otherwise empty.
+    /// If no rule allows the request, a rule that would allow it, as JSON, which is also valid YAML; otherwise empty.
     private var suggestedRule: String {
         guard trace.fault == .egressDenied, context.rules.egress.suggests else { return "" }
         return SuggestedRule.text(allowing: request)
     }
 
-    /// The rule whose transform failed.
+    /// The name of the rule whose transform failed; empty if none failed.
     private var transformingRule: String {
         if case .transformFailed = trace.fault { matched.transform?.ruleName ?? "" } else { "" }
     }
@@ -270,11 +273,11 @@ extension Exchange {
 
     private static var allowLine: StaticString { "Allow: GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS, TRACE, CONNECT\r\n" }
 
-    /// RFC 9110 §11.7.1, RFC 7617 §2, §2.1.
+    /// The challenge for Basic authentication (RFC 9110 §11.7.1, RFC 7617 §2, §2.1).
     private static var challengeLine: StaticString { "Proxy-Authenticate: Basic realm=\"Larder\", charset=\"UTF-8\"\r\n" }
 
-    /// The response to OPTIONS for the server as a whole, to TRACE or OPTIONS that must not be forwarded (RFC 9110 §9.3.7, §9.3.8), to
-    /// PURGE, and our own pages.
+    /// Writes the responses that Larder itself makes: to OPTIONS for the server as a whole, to TRACE or OPTIONS that must not be forwarded
+    /// (RFC 9110 §9.3.7, §9.3.8), to PURGE, and to requests for Larder's own pages.
     package func writeLocal(at now: Timestamp, into output: inout [UInt8]) {
         writeStatusLine(.ok, into: &output)
         output.append("Date: ")
@@ -306,7 +309,7 @@ extension Exchange {
         output.append(contentsOf: body)
     }
 
-    /// The fields after the common ones, and the content.
+    /// Writes the fields that follow the common fields, and the content.
     private func writeOwnPage(_ page: OwnPage, into output: inout [UInt8]) {
         let content =
             switch page {
@@ -316,7 +319,7 @@ extension Exchange {
             }
         output.append("Content-Type: ")
         output.append(page.contentType)
-        // Pages of other sites must not use this page in any way.
+        // Web pages of other sites must not be able to use Larder's own pages in any way.
         output.append("\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n")
         output.append("Cross-Origin-Resource-Policy: same-origin\r\n")
         output.appendContentLength(UInt64(content.count))
@@ -330,7 +333,7 @@ extension Exchange {
         var script: [UInt8] = []
         script.append("function FindProxyForURL(url, host) {\n  return /^(https?|wss?):/i.test(url) ? \"PROXY ")
         if host.hostKind == .ipv6 { script.append("[") }
-        // The host is one of our own names, so it cannot end the string.
+        // The host is one of the names of our listeners, so it contains no character that could end the string.
         script.append(request.span(of: host.host))
         if host.hostKind == .ipv6 { script.append("]") }
         script.append(":")
@@ -340,7 +343,7 @@ extension Exchange {
     }
 }
 
-// MARK: Lines
+// MARK: Field lines
 
 extension Exchange {
     private func writeStatusLine(_ status: Status, into output: inout [UInt8]) {
@@ -393,10 +396,10 @@ extension Exchange {
         ValidationFaults.lineLimit + transformLineLimit + closeLine.utf8CodeUnitCount + 2
     }
 
-    /// The maximum length of the transform line: with the longest rule name and the longest reason.
+    /// The maximum length of the line that reports a transform, with the longest rule name and the longest reason.
     private static var transformLineLimit: Int { 128 + PolicyLimits.nameLength }
 
-    /// How the cache handled the request (RFC 9211), on every response.
+    /// Writes Cache-Status, which says how the cache handled the request (RFC 9211). Every response has this field.
     private func writeCacheStatus(into output: inout OutputSpan<UInt8>) {
         guard let reuse = trace.reuse, var status = CacheStatus(reuse) else { return writeRecordingStatus(into: &output) }
         // The request was forwarded, and the response was an error.
@@ -418,7 +421,7 @@ extension Exchange {
         status.writeField(rule: override.rule.name, into: &output)
     }
 
-    /// The validation faults that a rule found in a response that is still delivered.
+    /// Writes the validation faults of a response that is delivered although a rule found faults in it.
     private func writeValidationNote(into output: inout OutputSpan<UInt8>) {
         output.append("Larder-Validation: ")
         var isFirst = true
@@ -430,7 +433,7 @@ extension Exchange {
         output.append("\r\n")
     }
 
-    /// The result of a transform.
+    /// Writes the line that reports the result of a transform.
     private func writeTransformNote(_ transform: TransformTrace, into output: inout OutputSpan<UInt8>) {
         output.append("Larder-Transform: ")
         output.append(transform.word)
@@ -447,7 +450,7 @@ extension Exchange {
         output.append("\r\n")
     }
 
-    /// How recordings handled the request (RFC 9211), if the store was not involved.
+    /// Writes Cache-Status for a request that recordings handled without the store (RFC 9211).
     private func writeRecordingStatus(into output: inout OutputSpan<UInt8>) {
         switch trace.recording {
         case .replayed(let layer):

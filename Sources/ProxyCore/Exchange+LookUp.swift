@@ -2,8 +2,8 @@ import HTTPCaching
 import HTTPMessage
 import ProxyPolicy
 
-/// The store has been queried: Larder delivers, validates or completes a stored response, or forwards the request to the origin, by itself
-/// or as part of another request's fetch.
+/// The store has been queried: Larder delivers, validates or completes a stored response, forwards the request to the origin, or joins
+/// another request's fetch.
 ///
 ///     lookingUp ──lookedUp──▶ delivering (fresh, or stale and allowed) | fetching | joining
 ///     joining ──fetchShared──▶ delivering   joining ──leadsFetch, fetchNotShared, fetchesAlone──▶ fetching
@@ -26,7 +26,7 @@ extension Exchange {
         let candidate = candidates[index]
         let decision = Reuse.decide(candidate.facts, for: directives, overrides: obligations.cache, at: now)
         if !isComplete, decision.asksOrigin {
-            // The origin's response may concern stored responses that are only on disk.
+            // The origin's response may update or replace stored responses that are only on disk, so the disk is read first.
             trace.candidates.askDisk()
             return commands.append(.lookUp(onDisk: true))
         }
@@ -69,7 +69,8 @@ extension Exchange {
         }
     }
 
-    /// No stored response can be used as it is. Only requests for a whole response that may be shared are collapsed into one fetch (T24).
+    /// Called if no stored response can be used without asking the origin. Only requests for a whole response that may be shared are
+    /// collapsed into one fetch (T24).
     mutating func forward(by decision: ReuseDecision, at now: Timestamp, into commands: inout CommandBuffer) {
         trace.reuse = decision
         if let fault = decision.missFault { return fail(fault, at: now, into: &commands) }
@@ -85,7 +86,7 @@ extension Exchange {
         if case .within(let milliseconds) = obligations.cache.collapsing { milliseconds } else { nil }
     }
 
-    /// Whether the client requests bytes of a representation rather than all of it.
+    /// Whether the client requests a range of a representation.
     package var isForPart: Bool { directives.contains(.range) }
 
     mutating func share(_ shared: StoredResponse, at now: Timestamp, into commands: inout CommandBuffer) {
@@ -104,8 +105,8 @@ extension Exchange {
         deliverSelected(outcome: .collapsed, into: &commands, command: ranges.completion == nil ? .sendStored : .complete)
     }
 
-    /// Whether the response to a GET in place of the request could be stored; otherwise a background validation would be useless. A request
-    /// with no-store (RFC 9111 §5.2.1.5), GET or HEAD, starts no fetch for the store.
+    /// Whether a background validation can be useful: the response to a GET for the same resource could be stored. A request with no-store
+    /// (RFC 9111 §5.2.1.5) starts no background validation.
     private var mayValidateInBackground: Bool {
         let refusal = Storability.refusalWhateverMethod(request, directives, obligations.cache, secondaryKey)
         return refusal == nil && !directives.contains(.onlyIfCached)
@@ -155,7 +156,7 @@ extension Exchange {
         return needsTransform != false
     }
 
-    /// Decides from the head alone.
+    /// Decides from the response's head alone whether to transform the content.
     /// - Returns: whether the content is to be transformed; `nil` if the request has been answered with an error.
     mutating func decideTransform(
         of head: ResponseHead, length: BodyLength, isForbidden: Bool, at now: Timestamp, into commands: inout CommandBuffer
@@ -173,6 +174,7 @@ extension Exchange {
         }
     }
 
+    /// Handles a failed transform.
     /// - Returns: whether the original content is delivered.
     mutating func passesUntransformed(_ fault: TransformFault, at now: Timestamp, into commands: inout CommandBuffer) -> Bool {
         trace.transform = .failed(fault)
@@ -191,7 +193,7 @@ extension Exchange {
         case .failed(let fault): guard passesUntransformed(fault, at: now, into: &commands) else { return }
         case .refused: return fail(.checkQueueFull, at: now, into: &commands)
         case .broken(let fault): return fail(fault, at: now, into: &commands)
-        // A dry run: the content is not known.
+        // This is a dry run, so the content is not known.
         case nil:
             if let selected = cache.selected {
                 use(transform.variant(of: selected, by: transformPlan, digest: nil, body: selected.body))
@@ -206,7 +208,7 @@ extension Exchange {
         cache.selectedLength = nil
     }
 
-    /// The response that replaces the stored one for requests under the same rules.
+    /// The transformed response that replaces the stored response for requests under the same rules.
     package func variant(of stored: StoredResponse, _ content: TransformedContent) -> StoredResponse? {
         transform.variant(of: stored, by: transformPlan, digest: content.digest, body: .bytes(content.body))
     }
@@ -258,7 +260,7 @@ extension Exchange {
         let missing = partial.missing(of: wanted)
         let completion = RangeCompletion(partial: partial, wanted: wanted, missing: missing.isEmpty ? wanted : missing)
         ranges.completion = completion
-        // The stored part may still be used if the origin fails.
+        // If nothing is missing, the stored part may still be used if the origin fails.
         if missing.isEmpty { cache.selected = partial.response }
         trace.reuse = .forward(.partial)
         if isUsable, obligations.cache.collapsing != .never,
@@ -322,7 +324,7 @@ extension Exchange {
         }
     }
 
-    /// Called when a part is stored or about to be stored.
+    /// Requests the rest of a stored part, if a rule requires it. Called when a part is stored or about to be stored.
     mutating func fillRest(into commands: inout CommandBuffer) {
         if obligations.cache.fillsParts == true, !obligations.cache.isDisconnected { commands.append(.fillRest) }
     }
@@ -330,8 +332,9 @@ extension Exchange {
 
 // MARK: Recorded chains
 
-/// Handles a stored response from another trust policy than the active one, if the origin cannot be contacted. The active policy verifies
-/// the certificate chain stored with the response. If the origin can be contacted, the request is forwarded (`trustChanged`).
+/// Handles a stored response that was received under a different trust policy than the active one, if the origin cannot be contacted. The
+/// active policy verifies the certificate chain stored with the response. If the origin can be contacted, the request is forwarded
+/// (`trustChanged`).
 ///
 ///     fetching ──a failure before any head──▶ judging ──accepted──▶ delivering (the stored response, if nothing else forbids it)
 ///     lookingUp ──may not go forward────────▶    └────refused─────▶ delivering (an error with the reason)
@@ -377,7 +380,7 @@ extension Exchange {
         switch decision {
         case .fresh, .staleAllowed:
             trace.reuse = decision
-            // If the settings disconnect the cache, no origin has failed, so the trace gets no fault.
+            // The trace gets no fault if the settings disconnect the cache, because then no origin has failed.
             if fault.failure != nil, !obligations.cache.isDisconnected { trace.fault = fault }
             cache.isValidating = false
             if cache.isLeading { commands.append(.releaseJoined) }

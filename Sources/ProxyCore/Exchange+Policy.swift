@@ -3,15 +3,16 @@ import ProxyPolicy
 
 // MARK: Stored responses of denied requests
 
-/// Requests that the rules deny, with `stored: serve`: Larder answers them as in a mode that forwards nothing. If neither a
-/// recording nor the store has a response, it answers with the denial.
+/// How Larder answers requests that the rules deny, if `stored: serve` is set. It answers them as in a mode that forwards nothing. If
+/// neither a recording nor the store has a response, the denial is the answer.
 extension Exchange {
     /// Continues a denied request without forwarding it, if the settings or the rule that denies it allow that.
     mutating func servesOnlyStored(insteadOf fault: Fault) -> Bool {
         let rule = fault == .deniedByRule ? matched.denyingRule : nil
         let use = rule?.deniedUse ?? (context.rules.egress.servesStored ? .serve : .deny)
         if case .deny = use { return false }
-        // No tunnel can be stored. A switch of protocols would have to be forwarded, so it is denied later.
+        // A denied CONNECT is not continued, because no tunnel can be stored. A switch of protocols would have to be forwarded, so it is
+        // denied later.
         if case .connect = request.method { return false }
         incoming.denial = Denial(fault, matched)
         if case .allow(let entailed) = context.rules.match(
@@ -26,7 +27,7 @@ extension Exchange {
         return true
     }
 
-    /// The fault for the client: the denial, if no response was found for a denied request.
+    /// The fault to report to the client. If no response was found for a denied request, this is the denial.
     mutating func faultOfDenied(_ fault: Fault) -> Fault {
         guard let denial = incoming.denial else { return fault }
         switch fault {
@@ -63,7 +64,7 @@ extension Exchange {
     package mutating func renewVerdict(under active: ExchangeContext) -> Fault? {
         if active === context { return nil }
         if trace.isUpgraded {
-            // The connection is to the https URL, and the rules also decide on the URL that the client sent.
+            // The request was upgraded, so the connection is to its https URL. The rules also decide on the URL that the client sent.
             if case .allow = active.rules.match(request, facts(for: active.rules), into: &matched) {
             } else {
                 return renewedFault(on: request, under: active)
@@ -113,13 +114,13 @@ extension Exchange {
         fail(.limitReached(refusal.word), at: now, into: &commands)
     }
 
-    /// The limit that ends the request, or cuts its response.
+    /// Notes the limit that ends the request, or that cuts its response.
     mutating func note(_ refusal: LimitRefusal) {
         incoming.limitRefusal = refusal
-        // Report mode lists only requests that are forwarded. This request ends.
+        // Report mode lists only requests that are forwarded, and this request is not.
         if state != .delivering { trace.reported = nil }
         trace.decidingRule = (0..<matched.count).first { matched[$0].name == refusal.rule }.map { UInt32($0) }
-        // No stored response replaces a response that a rule forbids.
+        // A stored response must not replace a response that a rule's limit forbids.
         if state != .delivering { cache.selected = nil }
     }
 
@@ -137,8 +138,8 @@ extension Exchange {
         }
     }
 
-    /// A host has a /64 of IPv6 addresses to itself, and may send each request from another one (RFC 7934, RFC 8981). So all addresses of a
-    /// /64 share a count.
+    /// A host has a /64 of IPv6 addresses to itself, and may send each request from a different address (RFC 7934, RFC 8981). So all
+    /// addresses of a /64 share a count.
     private static func counted(_ client: IPAddress) -> [UInt8] {
         let address = client.unmapped
         guard address.family == .ipv6, let network = AddressRange(base: address, prefixLength: 64) else {
@@ -147,7 +148,8 @@ extension Exchange {
         return Array(network.description.utf8)
     }
 
-    /// A host is the same with and without a final dot, and an address is the same in each spelling.
+    /// The count does not depend on the spelling: a host has one count with and without a final dot, and an address has one count in all
+    /// its forms.
     private var countedHost: [UInt8] {
         var host = originHost
         if let address = IPAddress(asLookedUp: host.span) { return Array(HostPattern.canonical(address).description.utf8) }
@@ -162,7 +164,7 @@ extension Exchange {
         return LimitRefusal(rule: lowest.rule, word: word, limit: lowest.limit)
     }
 
-    /// Whether a rule has a limit of this kind.
+    /// Whether a matching rule has a limit of this kind.
     package func hasLimit(_ word: RuleLimit.Word) -> Bool { matched.limits.contains { $0.limit.most(word) != nil } }
 
     /// The limits for a response from the origin also apply to a stored or recorded one. The limits count the content to deliver, which may
@@ -215,7 +217,8 @@ extension Exchange {
             active: active, shadow: word, shadowRule: index.map { UInt32(matched.number(at: $0)) })
     }
 
-    /// Larder does not intercept this CONNECT. Policies that look at the requests inside deny it.
+    /// Compares the policies for a CONNECT that Larder does not intercept. A policy that looks at the requests inside a tunnel denies such
+    /// a CONNECT.
     private mutating func compareTunnels(_ shadow: PolicyRuleSet) {
         var matched = MatchedRules()
         let verdict = shadow.match(request, facts(for: shadow), into: &matched)
@@ -223,18 +226,18 @@ extension Exchange {
         note(active, verdict.wordOfTunnel, verdict, matched)
     }
 
-    /// The rule that would allow the request that report mode forwards, as JSON, or empty.
+    /// The rule that would allow a request that only report mode forwards, as JSON; otherwise empty.
     package var suggestionForReport: String {
         trace.reported == .unlisted && context.rules.egress.suggests ? SuggestedRule.text(allowing: request) : ""
     }
 
-    /// The shadow's rule that denies the request, or empty.
+    /// The name of the shadow policy's rule that denies the request; empty if no rule does.
     package var shadowRuleName: String {
         guard let number = trace.shadow?.shadowRule, let shadow = context.shadow else { return "" }
         return shadow.rules[Int(number)].name
     }
 
-    /// A tunnel to this host would be denied; report mode opens it.
+    /// Notes for the reports that a tunnel opens: report mode may open a tunnel that the rules would deny.
     mutating func noteTunnelOpens() {
         if obligations.tunnel == .inspectedOnly, reportsUnlisted, trace.reported == nil { trace.reported = .unlisted }
         if let shadow = context.shadow { compareTunnels(shadow) }

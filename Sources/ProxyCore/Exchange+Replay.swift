@@ -9,7 +9,7 @@ import HTTPMessage
 ///     idle, gathering ──▶ lookingUpRecording ──recordingFound──▶ delivering
 ///                                  └──recordingLookedUp──▶ delivering (an error, or a body that breaks off) | lookingUp | fetching
 extension Exchange {
-    /// The mode for this request.
+    /// The mode for this request: the mode that a rule sets, otherwise the active mode.
     package var mode: ExchangeContext.Mode { obligations.mode.map(context.mode.replaced) ?? context.mode }
 
     /// Whether recordings are looked up or made.
@@ -20,7 +20,8 @@ extension Exchange {
         }
     }
 
-    /// If a rule has set a mode, that mode, and not the active one, decides whether the request may be forwarded.
+    /// Applies the mode that a rule has set for the request: this mode decides whether the request may be forwarded, instead of the active
+    /// mode.
     mutating func applyMode() {
         if obligations.mode != nil { obligations.cache.isDisconnected = mode.isClosed }
     }
@@ -30,10 +31,10 @@ extension Exchange {
     /// Whether the exchange is being recorded.
     private var isRecorded: Bool { if case .recorded? = trace.recording { true } else { false } }
 
-    /// Whether the recorded request's content is held, so that Expect is not forwarded.
+    /// Whether the request is recorded and all its content has already been received. If so, Expect is not forwarded.
     var isRecordedWithContent: Bool { trace.recording == .recorded(isContentHeld: true) }
 
-    /// Whether content that is too long to be held is still read to its end, because only its digest is needed for the look-up.
+    /// Whether request content that is too long to be held in memory is still read to its end. The look-up then needs only its digest.
     package var isLongContentDigested: Bool { mode == .replay }
 
     /// Whether the recording needs the whole response, even if the client requests a part or already has it. The client's response is made
@@ -58,14 +59,15 @@ extension Exchange {
         commands.append(.gatherRequestBody)
     }
 
-    /// Called when the whole request is known.
+    /// Looks up the request in the recordings. Called when the whole request is known.
     mutating func askRecordings(at now: Timestamp, into commands: inout CommandBuffer) {
         if !mode.asksRecordings { return fetchRecorded(isContentHeld: true, at: now, into: &commands) }
         state = .lookingUpRecording
         commands.append(.lookUpRecording)
     }
 
-    /// The request's content is too long to be held: it is forwarded as it arrives, without a look-up in recordings.
+    /// Forwards a request whose content is too long to be held in memory. The content is forwarded as it arrives, without a look-up in
+    /// recordings.
     mutating func passRecordingsBy(at now: Timestamp, into commands: inout CommandBuffer) {
         fetchRecorded(isContentHeld: false, at: now, into: &commands)
     }
@@ -145,7 +147,7 @@ extension Exchange {
 // MARK: The response
 
 extension Exchange {
-    /// The origin has responded: delivers the part that the client requested; the whole is recorded.
+    /// Called when the origin has responded: delivers the part that the client requested; the whole is recorded.
     mutating func deliverRecorded(into commands: inout CommandBuffer) {
         trace.outcome = isRecorded ? .recorded : .bypass
         if isRead, response.status == .ok, case .known(let whole) = upstream.body {
@@ -162,10 +164,10 @@ extension Exchange {
     }
 }
 
-// MARK: What is recorded
+// MARK: Recorded data
 
 extension Exchange {
-    /// The bytes of the request's whole head, with the request line: the key of replayed responses in memory.
+    /// The bytes of the request's whole head, with the request line. They are the key under which replayed responses are kept in memory.
     package var requestFieldBytes: [UInt8] { request.fields.bytes }
 
     /// The request that is recorded or looked up in recordings, without its content.
@@ -196,7 +198,8 @@ extension Exchange {
     /// Whether shared caches must not store the response.
     package var isResponseUnshared: Bool { ResponseDirectives(response.fields, targets: .none).forbidsSharing }
 
-    /// The fields of an interim response to record. Those of 100 and 102 apply only to one connection, and are not recorded.
+    /// The fields of an interim response that are recorded. Responses with status 100 or 102 apply only to one connection, so they are not
+    /// recorded.
     package static func recordedHints(_ head: borrowing ResponseHead) -> Fields? {
         head.status == .earlyHints ? head.fields.alone : nil
     }

@@ -19,9 +19,9 @@ extension Exchange {
         receiveAdmitted(options, at: now, into: &commands)
     }
 
-    /// Checks whether the request is unusable, before any rule.
+    /// Checks whether the request is unusable, before any rule is evaluated.
     ///
-    /// Uses patterns here and in `isAnsweredHere`, because `==` on an enum of another module is a generic call.
+    /// The code uses patterns here and in `isAnsweredHere`, because `==` on an enum of another module is a generic call.
     private func refusal() -> Fault? {
         if LoopDetection.isLoop(request, in: context) { return .loop }
         switch request.target.form {
@@ -42,7 +42,7 @@ extension Exchange {
     /// credentials (RFC 9110 §11.7.2).
     private var isForUs: Bool { if case .origin = request.target.form { true } else { false } }
 
-    /// Only the method of an incomplete head may be read: its other fields are offsets into bytes that have not arrived.
+    /// Removes everything but the method from an incomplete head, because the rest consists of offsets into bytes that have not arrived.
     mutating func forgetUnreadRequest() {
         let method = request.method
         request.removeAll()
@@ -54,7 +54,8 @@ extension Exchange {
 
 /// The client authenticates before anything else happens (RFC 9110 §11.7, RFC 7617).
 extension Exchange {
-    /// Whether the client's address is needed, because it decides whether the request is allowed, or because rules look at the client.
+    /// Whether the client's address is needed: for a method that `HTTPMessage` does not know, such as PURGE, or because rules look at the
+    /// client.
     package var asksForClient: Bool {
         if context.rules.looksAtClients { return true }
         return if case .other = request.method { true } else { false }
@@ -64,7 +65,7 @@ extension Exchange {
         switch request.fields.lineCount(of: .proxyAuthorization) {
         case 0: return fail(.credentialsRequired(reason: "missing"), at: now, into: &commands)
         case 1: break
-        // If Proxy-Authorization occurs more than once, programs may disagree on which field is valid.
+        // If the request has more than one Proxy-Authorization field, programs may disagree on which field is valid.
         default: return fail(.credentialsRequired(reason: "malformed"), at: now, into: &commands)
         }
         let value = request.fields.first(.proxyAuthorization)?.value ?? .empty
@@ -94,7 +95,7 @@ extension Exchange {
 
 // MARK: Admitted requests
 
-/// Requests of a client that has been admitted.
+/// The handling of requests of a client that has been admitted.
 extension Exchange {
     private mutating func receiveAdmitted(_ options: ConnectionOptions, at now: Timestamp, into commands: inout CommandBuffer) {
         // Proxy-Authorization is only for this proxy: Larder removes it before matching, storing and forwarding.
@@ -145,8 +146,8 @@ extension Exchange {
         lookUp(at: now, into: &commands)
     }
 
-    /// Whether Larder answers itself: its own pages, and OPTIONS for the server as a whole (RFC 9110 §9.3.7). With Max-Forwards 0, Larder
-    /// is the final recipient of OPTIONS and TRACE (RFC 9110 §7.6.2).
+    /// Whether Larder itself answers the request. It answers requests for its own pages, and OPTIONS for the server as a whole (RFC 9110
+    /// §9.3.7). With Max-Forwards 0, Larder is the final recipient of OPTIONS and TRACE (RFC 9110 §7.6.2).
     private func isAnsweredHere() -> Bool {
         switch request.target.form {
         case .asterisk, .origin: return true
@@ -158,7 +159,7 @@ extension Exchange {
         }
     }
 
-    /// - Returns: why the request is denied.
+    /// - Returns: why the request is denied; `nil` if it is not.
     private mutating func matchRules() -> Fault? {
         let verdict = context.rules.match(request, facts(for: context.rules), into: &matched)
         if let shadow = context.shadow { compareVerdicts(verdict, shadow) }
@@ -194,7 +195,7 @@ extension Exchange {
         return facts
     }
 
-    /// Disconnects the cache for all hosts except this machine, which is reachable even without a network.
+    /// Treats the cache as disconnected, unless the request is for this machine itself, which is reachable even without a network.
     private mutating func spareThisMachine() {
         obligations.cache.isDisconnected = !LoopbackHost.isMeant(by: request.span(of: request.target.host))
     }
@@ -218,7 +219,7 @@ extension Exchange {
 
 // MARK: Trust
 
-/// The trust policy for the origin, applied before the key is made.
+/// Applies the trust policy for the origin, before the key is made.
 extension Exchange {
     /// Changes the target to https before the key is made: a response stored for one scheme never answers the other (T19). A PURGE keeps
     /// the URL that it names.
@@ -254,8 +255,8 @@ extension Exchange {
         directives.trust = found.mark
     }
 
-    /// Whether the memo is for this request's origin. A client often requests from the same origin: then this comparison is enough, without
-    /// allocation.
+    /// Whether the remembered origin is the origin of this request. Clients often send several requests to the same origin: this comparison
+    /// is then enough, and allocates nothing.
     private func isFor(_ memo: OriginMemo, at now: Timestamp) -> Bool {
         let target = request.target
         return memo.port == target.port && now <= memo.until
@@ -265,7 +266,7 @@ extension Exchange {
 
 // MARK: The key
 
-/// The keys of the request and its response, as rewritten by rules.
+/// The cache keys of the request, as rewritten by rules.
 extension Exchange {
     private mutating func makeKey() {
         guard obligations.rewritesKey, let rewriting = matched.keyRewriting else { return CacheKey.write(request, into: &key) }
@@ -274,7 +275,7 @@ extension Exchange {
         if rewriting.changesURI { secondaryKey.rules = context.rules.keyDigest }
     }
 
-    /// Whether a rule makes the request's content part of the key, and the content is short enough.
+    /// Whether a rule makes the request's content part of the key, and whether the content is short enough.
     private var isToBeKeyedByContent: Bool {
         guard let methods = matched.keyRewriting?.bodyMethods else { return false }
         switch request.method {
@@ -322,7 +323,7 @@ extension Exchange {
         return keys.flatMap(CacheKey.withContentKeys)
     }
 
-    /// The key under which rules store the response, if it differs from the URI.
+    /// The key under which the response is stored because of rules; `nil` if it is the URI.
     private static func storingKey(of asked: RequestHead, by rules: PolicyRuleSet) -> [UInt8]? {
         var request = asked
         var matched = MatchedRules()
@@ -340,7 +341,7 @@ extension Exchange {
     }
 }
 
-// MARK: Another protocol
+// MARK: Switch of protocols
 
 /// A request to switch protocols (RFC 9110 §7.8) is forwarded to the origin even if a response is stored, and its response is not stored.
 extension Exchange {
@@ -417,7 +418,7 @@ extension Exchange {
 }
 
 extension ExchangeContext {
-    /// Treats an HTTP/2 request whose target is one of our listeners as a request for Larder's own pages, because HTTP/2 has no origin form
+    /// Reads an HTTP/2 request whose target is one of our listeners as a request for Larder's own pages, because HTTP/2 has no origin form
     /// (RFC 9113 §8.3.1).
     package func readOwnTarget(of request: inout RequestHead) {
         guard case .absolute = request.target.form, let host = request.hostField, isOwn(host, in: request) else { return }

@@ -1,7 +1,8 @@
 import HTTPCaching
 import HTTPMessage
 
-/// What the response changes in the store: it is stored, whole or as a part, or it freshens, replaces or invalidates stored responses.
+/// How the origin's response changes the store: the response is stored, whole or as a part, or it freshens, replaces or invalidates stored
+/// responses.
 extension Exchange {
     mutating func decideStorage(unless known: StorageRefusal?, at now: Timestamp) -> Bool {
         // The response to a request to switch protocols is not stored: it may depend on the switch.
@@ -59,7 +60,7 @@ extension Exchange {
         return true
     }
 
-    /// Whether it is decided that the response is not stored.
+    /// Whether the exchange has decided not to store the response.
     package var isStorageRefused: Bool {
         if case .refused = trace.storage { true } else { false }
     }
@@ -68,13 +69,13 @@ extension Exchange {
     /// arrives.
     package var keptBodyLength: UInt64? { obligations.cache.maximumBodyLength }
 
-    /// The response as stored, with a complete or pending body; `nil` if it is not to be stored.
+    /// The stored response that is made from the origin's response and this body; `nil` if the response is not to be stored.
     package func makeStoredResponse(body: StoredBody, trailers: Fields = Fields()) -> StoredResponse? {
         guard let facts = cache.facts,
             let prepared = StoredFields.prepare(ranges.wholeHead ?? response, to: request, facts: facts, secondaryKey)
         else { return nil }
-        // Copies the key: the exchange reuses its own array, whose capacity grows. Sharing that array would make the exchange allocate
-        // another one, at least as large.
+        // The key is copied, because the exchange reuses its own array. If the stored response shared that array, the exchange would have
+        // to allocate another array, at least as large.
         let key = key.withUnsafeBufferPointer { Array($0) }
         return StoredResponse(
             key: key, nominatedFields: prepared.nominatedFields, facts: facts, head: prepared.head,
@@ -84,7 +85,7 @@ extension Exchange {
     }
 
     /// The part to cut from a response that is about to be stored: the origin ignored the range (RFC 9110 §14.2). Later range requests get
-    /// parts from the store, and a client that requests several ranges at once needs either all of them as parts or the complete response.
+    /// parts from the store, and a client that requests several ranges at once gets the complete response.
     package var partToCut: Range<UInt64>? {
         guard directives.contains(.range), case .known(let whole) = upstream.body, response.status.code == 200,
             case .one(let part)? = Delivery.choice(of: whole, validators: response.fields, for: request)
@@ -100,7 +101,7 @@ extension Exchange {
         trace.status = delivery.status.code
     }
 
-    /// Where the content of a response to be stored goes.
+    /// The destination of the content of a response that is to be stored.
     package var storagePlan: StoragePlan {
         StoragePlan(
             body: upstream.body, part: ranges.part, cutsPart: partToCut != nil, gatheredLength: context.limits.gatheredBodyLength)
@@ -126,7 +127,7 @@ extension Exchange {
         commands.append(.discardUpstreamBody)
         let identified = Freshening.identified(by: response, among: selectable(asked), asked: asked)
         guard let newest = identified.first else { return fetchAgain(at: now, into: &commands) }
-        // The newest response is freshened last, so it is found before the others if two of them become the same variant.
+        // The newest response is freshened last: if two freshened responses become the same variant, the newest is found first.
         for stored in identified.reversed() {
             switch outcome(for: stored, at: now) {
             case .freshened(let new):
@@ -145,8 +146,9 @@ extension Exchange {
         deliverSelected(outcome: .revalidated, into: &commands)
     }
 
-    /// The 304 is for another representation: sends the request again, without our conditions. The origin server does not have the stored
-    /// response, so that response cannot replace an error. A failure counts as a failed validation (RFC 9111 §5.2.2.2).
+    /// Handles a 304 that is for another representation than the stored one: sends the request again, without our conditions. The origin
+    /// server does not have the stored response, so that response cannot replace an error. A failure counts as a failed validation (RFC
+    /// 9111 §5.2.2.2).
     private mutating func fetchAgain(at now: Timestamp, into commands: inout CommandBuffer) {
         cache.selected = nil
         cache.isValidating = false
@@ -159,7 +161,7 @@ extension Exchange {
         cache.selected = once
     }
 
-    /// The origin responded with 304 to the client's own condition: updates stored parts.
+    /// Updates stored parts after the origin has responded with 304 to the client's own condition.
     mutating func updateByNotModified(at now: Timestamp, into commands: inout CommandBuffer) {
         freshenPartials(at: now)
         changeStored(into: &commands)
@@ -183,7 +185,7 @@ extension Exchange {
                 targets: context.targets, requestTime: upstream.requestTime, responseTime: now)
             switch effect {
             case .freshened(let new):
-                // The body keeps the trust policy under which it was received.
+                // A response to HEAD has no body, so the stored response keeps the trust policy under which its body was received.
                 changes.freshened.append(
                     StoreChanges.Freshened(old: stored, new: new.withTrust(policyMark: stored.facts.trust, chain: stored.chain)))
             case .outdated: changes.removed.append(stored)
@@ -208,7 +210,7 @@ extension Exchange {
         let outcome = Freshening.freshened(
             stored, by: response, request: request, overrides: obligations.cache, secondary: secondaryKey,
             targets: context.targets, requestTime: upstream.requestTime, responseTime: now)
-        // The server that was just verified confirms the response.
+        // The server that sent the 304 was just verified, so the freshened response gets the active trust policy.
         return switch outcome {
         case .freshened(let new): .freshened(withTrust(new))
         case .usedOnce(let once, let refusal): .usedOnce(withTrust(once), refusal)
@@ -230,7 +232,7 @@ extension Exchange {
 
 /// Stored responses that are outdated, or must no longer be stored.
 extension Exchange {
-    /// The stored responses of another representation than the origin's new response (RFC 9111 §4.3.3).
+    /// The stored responses whose representation differs from that of the origin's new response (RFC 9111 §4.3.3).
     var replacedByResponse: [StoredResponse] {
         guard response.isOfAnotherRepresentation else { return [] }
         let replaced = selectablePartials.map(\.response)
@@ -238,12 +240,12 @@ extension Exchange {
         return replaced + [selected]
     }
 
-    /// The response is not stored: removes the stored responses that it would replace. If only the request forbids storing, nothing is
-    /// removed.
+    /// Called if the response is not stored: removes the stored responses that it would have replaced. If only the request forbids storing,
+    /// nothing is removed.
     mutating func removeReplaced(into commands: inout CommandBuffer) {
         guard case .refused(let refusal) = trace.storage, !refusal.isOfRequest, refusal != .validation else { return }
         var replaced = replacedByResponse
-        // A part that cannot be joined with stored parts does not outdate them if it is of the same representation.
+        // If a part cannot be joined with stored parts of the same representation, those parts are still valid.
         if refusal == .partialContent {
             let tag = BodyResumption.strongTag(of: response.fields)
             replaced.removeAll { $0.strongTag == tag }
@@ -280,7 +282,7 @@ extension Exchange {
 
     /// The keys that the response invalidates (RFC 9111 §4.4), including the keys that rules derive.
     private mutating func noteInvalidatedKeys() {
-        // A request that is keyed by its content is a read, and invalidates nothing.
+        // A request whose content is part of its key is a read, and invalidates nothing.
         if isKeyedByContent { return }
         changes.invalidatedKeys = keys(forURIsIn: Invalidation.keys(request: request, response: response))
     }
@@ -290,7 +292,7 @@ extension Exchange {
 
 /// The origin has responded to a request for the missing bytes of a stored part.
 extension Exchange {
-    /// - Returns: `false` if the response is handled like any other.
+    /// - Returns: `false` if the response is to be handled like any other response.
     mutating func receiveMissing(at now: Timestamp, into commands: inout CommandBuffer) -> Bool {
         guard let completion = ranges.completion else { return false }
         if completion.accepts(response, body: upstream.body) {
@@ -331,7 +333,7 @@ extension Exchange {
         fillRest(into: &commands)
     }
 
-    /// The store accepts no body now: forwards the client's own request.
+    /// Called if the store accepts no body now: forwards the client's own request.
     mutating func completionRefused(at now: Timestamp, into commands: inout CommandBuffer) {
         if isBackground { return leaveStored(into: &commands) }
         ranges.completion = nil
@@ -381,7 +383,7 @@ extension Exchange {
         fetch(at: now, into: &commands)
     }
 
-    /// Ends the exchange; no client is notified.
+    /// Ends a background exchange, which has no client to notify.
     mutating func endBackground(_ outcome: DecisionTrace.Outcome, into commands: inout CommandBuffer) {
         trace.outcome = outcome
         trace.status = 0
@@ -396,7 +398,7 @@ extension Exchange {
         endBackground(.failed, into: &commands)
     }
 
-    /// The time before the key's next background fetch, after this one has failed, in milliseconds.
+    /// If this background fetch has failed, the time that must pass before the next background fetch of its key, in milliseconds.
     package var backgroundRetryDelay: Int64 { max(context.limits.backgroundRetryDelay, upstream.retryAfter ?? 0) }
 }
 
@@ -407,7 +409,7 @@ extension Exchange {
 ///     idle ──fills──▶ fetching ──upstreamHead──▶ delivering (the bytes go into the store) ──deliveryEnded──▶ finished
 ///                        └──── a failure, or anything but these bytes of the same representation ────────▶ finished
 extension Exchange {
-    /// The fill that follows this exchange; `nil` if no rule requires one.
+    /// The fetch of missing bytes that follows this exchange; `nil` if no rule requires such a fetch.
     package var fill: Fill? {
         guard obligations.cache.fillsParts == true else { return nil }
         var request = request
@@ -439,7 +441,7 @@ extension Exchange {
 }
 
 extension RequestHead {
-    /// Removes the fields of the client's request that do not apply to the store.
+    /// Turns the client's request into a GET for the whole response, and removes fields that do not apply to the store.
     fileprivate mutating func becomeWholeGET() {
         if method == .head {
             methodName = fields.appendBytes(Array("GET".utf8).span)
@@ -455,7 +457,8 @@ extension RequestHead {
 }
 
 extension ResponseHead {
-    /// Whether the status describes the current resource, or says that it is gone, independent of the client, its rate and its input.
+    /// Whether the status describes the current resource, or says that it is gone. A status that depends on the client, on its request rate
+    /// or on its input does neither.
     fileprivate var isOfAnotherRepresentation: Bool {
         switch status.code {
         case 304: false

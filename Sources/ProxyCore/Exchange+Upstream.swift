@@ -16,14 +16,14 @@ extension Exchange {
         commands.append(.fetch)
     }
 
-    /// Whether to check memory again: another fetch may have ended and stored its response after the look-up and before this exchange
-    /// became the leader.
+    /// Whether to check memory again: another fetch may have ended and stored its response after the look-up and before this exchange began
+    /// its own fetch.
     package var looksAgainWhenLeading: Bool { if case .forward(.uriMiss)? = trace.reuse { true } else { false } }
 
-    /// Whether the fetch continues without its client.
+    /// Whether the fetch continues after its own client has left.
     package func isWanted(by demand: FetchDemand) -> Bool { demand.isThere || isBackground && state != .finished }
 
-    /// The conditions that `writeForwardedHead` adds to the client's request, or replaces.
+    /// The conditions that `writeForwardedHead` adds to the client's request, or with which it replaces the client's.
     private var ownConditions: RequestConditions {
         if ranges.completion != nil { return [.range, .ifRange] }
         guard cache.isValidating, let stored = cache.selected else { return [] }
@@ -60,7 +60,8 @@ extension Exchange {
             return writeForwardedHead(request.fields, into: &output)
         }
         var fields = request.fields
-        // Larder made the client's version of the content: the origin server does not know its validators.
+        // The client may have validators of transformed or replayed content that Larder made. The origin server does not know these
+        // validators.
         if obligations.transforms || wantsWholeRecorded { fields.removeCacheConditions() }
         if cache.isValidating, let stored = cache.selected { Validation.addPreconditions(of: stored, to: &fields) }
         if policy == .reloadAll { Validation.addReload(to: &fields) }
@@ -154,7 +155,7 @@ extension Exchange {
         return .miss
     }
 
-    /// The origin has answered 101. An unexpected switch, or one to another protocol, is refused.
+    /// Called when the origin has answered 101. An unexpected switch, or one to another protocol, is refused.
     mutating func switchProtocols(at now: Timestamp, into commands: inout CommandBuffer) {
         guard incoming.isForSwitch, ProtocolSwitch.isGranted(by: response) else {
             commands.append(.cancelUpstream)
@@ -171,7 +172,7 @@ extension Exchange {
 
 extension Exchange {
     mutating func upstreamFailed(_ fault: Fault, at now: Timestamp, into commands: inout CommandBuffer) {
-        // The request to open a tunnel, which the store cannot answer, reached the offline check.
+        // The offline check refused a request to open a tunnel. The store cannot answer such a request.
         if case .offlineMiss = fault, state == .connecting {
             return fail(.offlineMiss(detail: "tunnel"), at: now, into: &commands)
         }
@@ -205,7 +206,7 @@ extension Exchange {
 
 // MARK: Checks
 
-/// The response checks that rules require, and what follows if one fails.
+/// The response checks that rules require, and how Larder continues if a check fails.
 extension Exchange {
     /// The response checks that the matching rules require, if any.
     package var validation: ValidationPlan? { matched.validation }
@@ -266,7 +267,7 @@ extension Exchange {
         return false
     }
 
-    /// Whether rules require a body check, and the head passed.
+    /// Whether the body must be checked: rules require it, and the head did not already fail its check.
     package var wantsBodyCheck: Bool { checksBody && !trace.findings.contains(.unacceptableContentType) }
 
     /// The maximum length of the origin's body that is gathered to be checked or transformed, in bytes.
@@ -284,7 +285,7 @@ extension Exchange {
     /// - Returns: `false` if the request has been answered with an error.
     mutating func decideTransform(at now: Timestamp, into commands: inout CommandBuffer) -> Bool {
         if isBackground || !obligations.transforms { return true }
-        // A response to HEAD has the fields of the response to GET that are known without the content (RFC 9110 §9.3.2).
+        // A response to HEAD has the same fields as the response to GET, except those that depend on the content (RFC 9110 §9.3.2).
         let length: BodyLength = request.method == .head ? .unknown : upstream.body == .none ? .known(0) : upstream.body
         let needsTransform = decideTransform(of: response, length: length, isForbidden: false, at: now, into: &commands)
         if needsTransform == true, request.method == .head { transform.makeHead(of: response, by: transformPlan, digest: nil) }
@@ -294,18 +295,18 @@ extension Exchange {
     /// Whether the origin's body is gathered to be transformed.
     var transformsBody: Bool { transform.source != nil && request.method != .head }
 
-    /// Delivers the gathered body. Whether it is stored depends on the original.
+    /// Delivers the transformed body. Whether the original body is stored is decided as for any other response.
     mutating func deliverTransformed(
         keptOutBy refusal: StorageRefusal?, length: UInt64?, at now: Timestamp, into commands: inout CommandBuffer
     ) {
         switch transform.end {
         case .failed(let fault):
             guard passesUntransformed(fault, at: now, into: &commands) else { return }
-            // A body that was not gathered whole is relayed but not stored.
+            // If the body was not gathered whole, it is relayed but not stored.
             return deliverRelayed(
                 at: now, isChecked: true, keptOutBy: refusal ?? (length == nil ? .bodyTooLarge : nil), into: &commands)
         case .made(let content): transform.makeHead(of: response, by: transformPlan, digest: content.digest)
-        // A dry run: there is no content.
+        // This is a dry run, so there is no content.
         case .variant, .refused, .broken, nil: transform.makeHead(of: response, by: transformPlan, digest: nil)
         }
         deliverRelayed(at: now, isChecked: true, keptOutBy: refusal, into: &commands)
@@ -332,7 +333,7 @@ extension Exchange {
 
 // MARK: Interrupted bodies
 
-/// A body that is cut off is resumed without the client noticing (RFC 9111 §3.3, C17).
+/// If a body is cut off, Larder resumes it, and the client does not notice (RFC 9111 §3.3, C17).
 extension Exchange {
     /// Handles an origin's message that was cut off after this many bytes of content.
     /// - Returns: whether to request the rest, with `writeContinuedHead`.
@@ -363,7 +364,7 @@ extension Exchange {
         ).write(into: &output)
     }
 
-    /// Whether the response continues the body, in the same representation. Otherwise the message fails.
+    /// Whether the response continues the body with bytes of the same representation. If not, the message fails.
     package mutating func acceptsContinuation(_ head: ResponseHead, body: BodyLength) -> Bool {
         upstream.continuation?.accepts(head, body: body, continuing: response) ?? false
     }
@@ -374,7 +375,7 @@ extension Exchange {
         return upstream.chain == nil || chain?.digest == upstream.chain?.digest
     }
 
-    /// Applies the head of the rest, which is of the same representation, to the whole response (RFC 9111 §3.4).
+    /// Updates the whole response with the head of the response that brings the rest of its body (RFC 9111 §3.4).
     /// - Returns: `false` if the response was being stored and is now only for this client.
     package mutating func keepsContinued(by head: ResponseHead, at now: Timestamp) -> Bool {
         guard let kept = keptResponse(at: now) else { return true }
@@ -385,12 +386,12 @@ extension Exchange {
         cache.facts = nil
         upstream.continuation?.refusal = refusal
         trace.storage = .refused(refusal)
-        // The stored part is of the same representation, which must no longer be stored (RFC 9111 §3.4).
+        // The stored part belongs to the same representation, which must no longer be stored (RFC 9111 §3.4).
         if !refusal.isOfRequest, let completion = ranges.completion { changes.removed.append(completion.partial.response) }
         return false
     }
 
-    /// The response that is being stored, or will be once it has been checked, according to the heads received so far.
+    /// The response that is being stored, or that will be stored after its check, as it results from the heads received so far.
     private mutating func keptResponse(at now: Timestamp) -> StoredResponse? {
         if ranges.completion != nil { return cache.facts == nil ? nil : cache.selected }
         guard state == .checking, upstream.continuation?.refusal == nil else { return makeStoredResponse(body: .bytes([])) }

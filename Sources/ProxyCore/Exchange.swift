@@ -50,20 +50,21 @@ package struct Exchange: ~Copyable, Sendable {
     package internal(set) var context: ExchangeContext
     /// Identifies this request in the log and in error responses.
     package internal(set) var id: UInt64 = 0
-    /// Whether no client waits for the response, which is only for the store.
+    /// Whether this exchange runs in the background: no client waits for the response, which is only for the store.
     package internal(set) var isBackground = false
 
     // Storage that is reused for the next request.
 
-    /// The parser or `HTTP2Stream` writes it here, before `requestHead`, and in a tunnel completes it with the tunnel's origin. Nothing
-    /// else of the exchange is set from outside.
+    /// The request's head. The parser or `HTTP2Stream` writes it here before the event `requestHead`, and completes it with the tunnel's
+    /// origin if the request came in a tunnel. No other state of the exchange is set from outside.
     package var request = RequestHead()
     package internal(set) var response = ResponseHead()
     /// The primary key (RFC 9111 §2), for GET and HEAD.
     package internal(set) var key: [UInt8] = []
     /// The conditions by which rules distinguish responses under the key.
     package internal(set) var secondaryKey = SecondaryKey.none
-    /// Read from the request's head once the client is admitted; until then, these are the previous request's directives.
+    /// The request's directives. They are read from the head once the client is admitted; until then, they are those of the previous
+    /// request.
     package internal(set) var directives = RequestDirectives(RequestHead())
 
     // The rules that match the request, and their effects.
@@ -81,12 +82,13 @@ package struct Exchange: ~Copyable, Sendable {
     package internal(set) var upstream = UpstreamState()
     package internal(set) var transform = TransformState()
     package internal(set) var delivery = Delivery()
-    /// The result of the look-up in recordings, until `recordingsLeft`.
+    /// The result of the look-up in recordings; `nil` after the event `recordingsLeft`.
     package internal(set) var replayLookup: ReplayLookup?
     package internal(set) var trace = DecisionTrace()
 
     var memos = OriginMemos()
-    /// Never set. A struct with a weak reference is passed by its address. Without one, calls that only read copy all of it, about 1 KB.
+    /// Never set. A struct with a weak reference is passed by its address. Without a weak reference, calls that only read would copy the
+    /// whole struct, about 1 KB.
     private weak var keepsItsAddress: ExchangeContext?
 
     /// The maximum capacity of `key` that is kept for the next request.
@@ -169,7 +171,7 @@ package struct Exchange: ~Copyable, Sendable {
 
         case .limitReached(let refusal):
             note(refusal)
-            // The client has the head already, so this is only for the log.
+            // The client has already received the head, so the fault is only for the log.
             if state == .delivering { note(.limitReached(refusal.word)) }
 
         case .requestBodyEnded(let content, let now):
@@ -276,10 +278,11 @@ package struct Exchange: ~Copyable, Sendable {
 
         case .storageRefused(let reason):
             trace.storage = .refused(reason)
-            // The response is too long for the store, but it replaces the stored ones, which are outdated.
+            // The response is too long for the store. But it shows that the stored responses that it would replace are outdated, so they
+            // are removed.
             if reason == .bodyTooLarge { noteRemoved(changes.replaced) }
 
-        // The stored responses that the new one replaces are removed, so that they are no longer found.
+        // The stored responses that the new response replaces are removed, so that they are no longer found.
         case .bodyStored: noteRemoved(changes.replaced)
 
         case .wholeStored: if let partToCut { cut(partToCut) }
@@ -305,7 +308,7 @@ package struct Exchange: ~Copyable, Sendable {
 
         case .tunnelRefused(let fault, _):
             guard state == .tunnelling else { return }
-            // The client has already received 200, so this is only for the log.
+            // The client has already received status 200, so the fault is only for the log.
             note(fault)
             state = .finished
             commands.append(.finish)
@@ -327,7 +330,7 @@ package struct Exchange: ~Copyable, Sendable {
     }
 }
 
-// MARK: Ends
+// MARK: End of the exchange
 
 extension Exchange {
     mutating func fail(_ fault: Fault, at now: Timestamp, into commands: inout CommandBuffer) {
@@ -357,7 +360,7 @@ extension Exchange {
     }
 }
 
-// MARK: For the log
+// MARK: Access for the log
 
 extension Exchange {
     /// Lends the heads of the request and the response to the log. The function is mutating so that nothing is copied.
@@ -372,8 +375,8 @@ extension Exchange {
         body(trace, request, key.span)
     }
 
-    /// The rule that denied the request, that limits it or that would deny it; otherwise the last one that matched; empty if none did. For
-    /// the log.
+    /// The name of the rule for the log: the rule that denied the request, limits it or would deny it; otherwise the last rule that
+    /// matched; empty if none matched.
     package var decidingRuleName: String {
         if matched.isEmpty { return "" }
         if let index = trace.decidingRule { return matched[Int(index)].name }
@@ -381,7 +384,7 @@ extension Exchange {
         return matched[matched.count - 1].name
     }
 
-    /// The client's conditions, for the trace.
+    /// The conditions in the client's request, for the trace.
     package var clientConditions: RequestConditions { RequestConditions(in: request.fields) }
 
     var overrides: RuleOverrides {

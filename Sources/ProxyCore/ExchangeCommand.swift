@@ -16,12 +16,12 @@ package enum ExchangeCommand: Equatable, Sendable {
     case findNearest
     /// Record the request, and the response of the fetch that follows. No reply.
     case beginRecording
-    /// Join the fetch in flight for `key`, or lead one. Reply: `leadsFetch`, `fetchShared`, `fetchNotShared`, `fetchAbandoned`,
-    /// `fetchesAlone`, and `waitEnded` after `longestWait`.
+    /// Join the fetch in flight for `key`, or start one that other requests can join. Reply: `leadsFetch`, `fetchShared`, `fetchNotShared`,
+    /// `fetchAbandoned`, `fetchesAlone`, and `waitEnded` after `longestWait`.
     case joinFetch
     /// Read `joinedBody` from the store while it is received. Reply: `fetchShared`, `fetchNotShared`.
     case joinBody
-    /// Validate `selected` in another exchange, unless that is in progress. No reply.
+    /// Validate `selected` in another exchange, unless such a validation is in progress. No reply.
     case validateInBackground
     /// Fetch the missing rest of a stored part in another exchange, after the current fetch (`fill`). No reply.
     case fillRest
@@ -71,12 +71,12 @@ package enum ExchangeCommand: Equatable, Sendable {
     case splice
     /// Deliver `writeSwitchedHead` and relay bytes in both directions until both have ended. Reply: `deliveryEnded`.
     case relaySwitched
-    /// The client has its part: receive the rest only for the store, unless another request's fetch brings it.
+    /// The client has received its part: receive the rest only for the store, unless another request's fetch brings the rest.
     case completeUpstream
     /// Cancel the request to the origin.
     case cancelUpstream
     /// Close the client's connection so that the message cannot be treated as a complete one.
     case abortClient
-    /// The exchange has ended: `trace` is complete, and the connection may read its next request.
+    /// The exchange has ended. `trace` is complete, and the client's connection may read its next request.
     case finish
 }

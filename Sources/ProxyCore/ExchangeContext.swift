@@ -2,8 +2,8 @@ import HTTPCaching
 import HTTPMessage
 import ProxyPolicy
 
-/// The rules and settings for an exchange, as active when its request arrived. Immutable; a reload makes a new one, so each response is
-/// consistent with one version of the settings.
+/// The rules and settings for an exchange, as they were active when its request arrived. Immutable; a reload makes a new one, so each
+/// response is consistent with one version of the settings.
 package final class ExchangeContext: Sendable {
     package enum HostMismatch: UInt8, Sendable { case ignore, deny }
 
@@ -57,7 +57,7 @@ package final class ExchangeContext: Sendable {
             }
         }
 
-        /// The mode that results from a rule's mode. If the active mode forwards nothing, no rule can allow forwarding.
+        /// The mode for a request for which a rule sets this mode. If the active mode forwards nothing, no rule can allow forwarding.
         func replaced(by mode: RuleMode) -> Mode {
             let wanted = Mode(mode)
             return isClosed && !wanted.isClosed ? self : wanted
@@ -115,23 +115,23 @@ package final class ExchangeContext: Sendable {
     package let hostMismatch: HostMismatch
     package let setCookie: SetCookieStorage
     package let targets: TargetedCacheControl
-    /// Whether Cache-Status includes the key of the look-up.
+    /// Whether Cache-Status includes the key that was looked up in the store.
     package let tellsKey: Bool
     package let ownAddresses: [OwnAddress]
     /// The root certificate of the CA that intercepts hosts, for clients that request it; `nil` without a CA.
     package let rootCertificate: RootCertificate?
-    /// The name by which rules know the clients of this Larder, if it serves one run; empty without a name.
+    /// The name by which rules identify the clients of this Larder, if it serves one run; empty if it has no name.
     package let runName: [UInt8]
     /// The clients that may use the method PURGE; empty for none.
     package let purgeClients: [AddressRange]
     /// Whether plain-text requests to a host (in lower case, without brackets) and port are allowed. They are forbidden if the host's keys
     /// are pinned (T49). `nil` if they are allowed for every host.
     package let plaintextRule: PlaintextLookUp?
-    /// The active trust policy for an https origin (made in `ProxyServer+Trust.swift`). `nil` if stored responses are not bound to trust
-    /// policies.
+    /// The active trust policy for an https origin (`ProxyServer+Trust.swift` sets this function). `nil` if stored responses are not bound
+    /// to trust policies.
     package let activeTrust: (@Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> ActiveTrust)?
-    /// Verifies the recorded chain of an https origin under its active policy; may take long (made in `ProxyServer+Trust.swift`). `nil` if
-    /// chains are not verified.
+    /// Verifies the recorded chain of an https origin under its active policy; may take long (`ProxyServer+Trust.swift` sets this
+    /// function). `nil` if chains are not verified.
     package let judgeChain: JudgeChain?
     /// The trust policy for an https host; `nil` if no server is trusted for it. For explanations.
     package let trustSummary: @Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> TrustSummary?
@@ -140,7 +140,7 @@ package final class ExchangeContext: Sendable {
     package let denial: DenialLookUp
     /// The name of this instance in Via, by which it detects loops (RFC 9110 §7.6.3).
     package let pseudonym: [UInt8]
-    /// Secret, so that content cannot contain our multipart boundaries.
+    /// A secret for multipart boundaries, so that the authors of content cannot predict them.
     let boundarySecret: UInt64
     private let viaLine: [UInt8]
     private let viaLineOfHTTP10: [UInt8]
@@ -193,7 +193,7 @@ package final class ExchangeContext: Sendable {
         self.viaLineOfHTTP2 = Array("Via: 2.0 ".utf8) + pseudonym + [0x0D, 0x0A]
     }
 
-    /// Applies the settings for all requests where no rule has set a value.
+    /// Applies the settings for all requests to each value that no rule has set.
     func complete(_ cache: inout CacheOverrides) {
         if cache.setCookie == nil { cache.setCookie = setCookie }
         cache.isDisconnected = mode.isClosed
@@ -208,7 +208,7 @@ package final class ExchangeContext: Sendable {
 
     /// The Via line, with CRLF, for a message received in this version.
     func writeVia(for version: HTTPVersion, into output: inout OutputSpan<UInt8>) {
-        // Separate branches: choosing a value first would retain it.
+        // There is a branch for each version, because choosing the value first would retain it.
         if version.major == 2 {
             let line = viaLineOfHTTP2
             output.append(line.span)

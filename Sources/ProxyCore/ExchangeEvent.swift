@@ -10,12 +10,13 @@ package enum ExchangeEvent: Sendable {
     case sender(RequestSender)
     /// The request's head is complete and in `request`; its body, if any, has this length.
     case requestHead(body: BodyLength, at: Timestamp)
-    /// A response that was served stale is to be validated, and this exchange leads the fetch of its key (`begin(id:validating:)`).
+    /// A response that was served stale is to be validated, and this exchange makes the fetch for its key, which others may join
+    /// (`begin(id:validating:)`).
     case validates(at: Timestamp)
-    /// The missing bytes of a partial response are to be fetched, and this exchange leads the fetch of its key
+    /// The missing bytes of a partial response are to be fetched, and this exchange makes the fetch for its key, which others may join
     /// (`begin(id:fill:completion:)`).
     case fills(at: Timestamp)
-    /// The request in `request` is not carried out because of a fault found outside the exchange.
+    /// The request in `request` is refused because of a fault that was found outside the exchange.
     case requestRefused(Fault, at: Timestamp)
     /// The bytes on the connection were not a request.
     case requestRejected(Fault, at: Timestamp)
@@ -25,7 +26,7 @@ package enum ExchangeEvent: Sendable {
     indirect case limitReached(LimitRefusal)
     case credentialsJudged(CredentialsJudgement, at: Timestamp)
     /// The request's body has been read to its end.
-    /// - Parameter content: All of it, if it was to be gathered.
+    /// - Parameter content: The whole content, if it was to be gathered.
     case requestBodyEnded(content: [UInt8], at: Timestamp)
     /// The body to be gathered is longer than `gatheredRequestLimit`.
     case requestBodyTooLong(at: Timestamp)
@@ -44,18 +45,19 @@ package enum ExchangeEvent: Sendable {
     case partsFound([PartialResponse], inFlight: [BodyUnderWay])
     /// The stored responses under the key. `isComplete` is `false` if the disk may have more.
     case lookedUp([StoredResponse], isComplete: Bool, at: Timestamp)
-    /// No other request is fetching this key: this exchange fetches for all.
+    /// No other request is fetching this key, so this exchange fetches for all requests that join.
     case leadsFetch(at: Timestamp)
-    /// A recent response for this key could not be shared, so requests do not wait for each other: this exchange fetches for itself.
+    /// A recent response for this key could not be shared, so requests do not wait for each other, and this exchange fetches only for its
+    /// own client.
     case fetchesAlone(at: Timestamp)
     /// The joined fetch has a response that may be shared.
     /// - Parameter length: The length of its body if it is still in flight; otherwise `nil`.
     case fetchShared(StoredResponse, length: BodyLength? = nil, at: Timestamp)
-    /// The joined fetch ended without a response, because its own client left: another request leads now.
+    /// The joined fetch ended without a response, because its own client left. One of the waiting requests now starts another fetch.
     case fetchAbandoned(at: Timestamp)
     /// The joined fetch took longer than rules allow to wait.
     case waitEnded(at: Timestamp)
-    /// The joined fetch has nothing to share: each request fetches for itself.
+    /// The joined fetch has nothing to share, so each request that joined fetches for itself.
     case fetchNotShared(at: Timestamp)
     /// The final response's head.
     /// - Parameters:
@@ -73,9 +75,9 @@ package enum ExchangeEvent: Sendable {
     /// not gathered to its end.
     indirect case bodyChecked(BodyCheckOutcome, transform: TransformEnd? = nil, length: UInt64?, at: Timestamp)
     /// The transform of the stored response has ended; `nil` in a dry run.
-    /// - Parameter length: The length of the stored body, if it was read to its end for this and is delivered from memory.
+    /// - Parameter length: The length of the stored body, if it was read to its end for the transform and is delivered from memory.
     indirect case transformed(TransformEnd?, length: UInt64? = nil, at: Timestamp)
-    /// The response is not stored after all.
+    /// The response will not be stored, although storing it was planned or had begun.
     case storageRefused(StorageRefusal)
     /// The whole body has arrived, and is being stored.
     case bodyStored
@@ -93,7 +95,7 @@ package enum ExchangeEvent: Sendable {
     /// The connection closes after this response: the rest of the request will not be read. Precedes writing the head.
     case connectionEnds
     /// The driver has nothing left to send, or the body failed. The last bytes may still be in the connection's output. A body of at most
-    /// 16 KiB from memory is always in the output at this time, and is written after the exchange has ended.
+    /// 16 KiB from memory is always in the output when this event occurs, and is written after the exchange has ended.
     case deliveryEnded(isComplete: Bool, at: Timestamp)
     case clientGone(at: Timestamp)
 }

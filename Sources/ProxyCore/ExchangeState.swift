@@ -4,10 +4,10 @@ import ProxyPolicy
 
 // The state of an exchange, in values that `Exchange.begin` replaces by new ones.
 
-/// State that most requests do not change. Checking that costs less than releasing empty values.
+/// State that most requests do not change. To check that it is unchanged costs less than to release empty values.
 protocol RareState {
     init()
-    /// Whether the state equals that after `init`.
+    /// Whether the state is still the same as after `init`.
     var isEmpty: Bool { get }
 }
 
@@ -25,14 +25,14 @@ package struct RequestState: RareState, Sendable {
     package internal(set) var purge: Purge?
     /// Whether the request asks to switch protocols.
     package internal(set) var isForSwitch = false
-    /// The rules deny the request, which may get a recorded or stored response only.
+    /// Set if the rules deny the request: it may get only a recorded or stored response.
     package internal(set) var denial: Denial?
     /// The limit of a rule that ended the request or cut its response.
     package internal(set) var limitRefusal: LimitRefusal?
 
     package struct Purge: Sendable {
         package let keys: [[UInt8]]
-        /// How many stored responses were purged; `nil` until then.
+        /// How many stored responses were purged; `nil` before the purge.
         var count: Int?
     }
 
@@ -50,13 +50,13 @@ package struct CacheState: Sendable {
     /// The length of the content of `selected`, if it differs from that of its body. The lengths differ for a pending body, for a body that
     /// was read to its end for a transform, and for a replayed response that has no Content-Length or was cut off.
     package internal(set) var selectedLength: BodyLength?
-    /// The facts of the response that is being stored; `nil` if none is.
+    /// The facts of the response that is being stored; `nil` if no response is being stored.
     package internal(set) var facts: ReuseFacts?
     /// Whether the request to the origin validates `selected`.
     var isValidating = false
-    /// Whether later failures are failures to validate a stored response that must not be used without validation.
+    /// Whether a later failure means that a stored response could not be validated, although it must not be used without validation.
     var failsValidation = false
-    /// Whether this exchange leads the fetch of its key.
+    /// Whether this exchange makes the fetch for its key that other requests may join.
     var isLeading = false
     /// Whether `selected` came from another request's fetch.
     var isCollapsed = false
@@ -77,14 +77,14 @@ struct StoredUnderKey: RareState, Sendable {
     var isEmpty: Bool { siblings.isEmpty && partials.isEmpty && bodiesUnderWay.isEmpty }
 }
 
-/// The changes for the store to make.
+/// The changes that the store must make.
 package struct StoreChanges: RareState, Sendable {
     /// The stored responses that a 304, or a 200 to HEAD, has freshened, oldest first.
     package internal(set) var freshened: [Freshened] = []
     /// The stored responses to remove: a 304 forbids storing them, or they are outdated.
     package internal(set) var removed: [StoredResponse] = []
-    /// The stored responses of an older representation than the one that is being stored. They are removed once its body has
-    /// arrived, whether or not the store accepts it.
+    /// The stored responses of an older representation than the one that is being stored. They are removed once the body of the new
+    /// response has arrived, even if the store does not accept that body.
     var replaced: [StoredResponse] = []
     /// The keys that an unsafe request invalidates.
     package internal(set) var invalidatedKeys: [[UInt8]] = []
@@ -100,13 +100,13 @@ package struct StoreChanges: RareState, Sendable {
 
 /// How stored parts, and parts from the origin, make the response.
 package struct RangeState: RareState, Sendable {
-    /// The body, being stored for another request, from which this one is answered.
+    /// The body that is being stored for another request, and from which this request is answered.
     package internal(set) var joinedBody: BodyUnderWay?
     /// Which bytes come from a stored part, and which from the origin.
     package internal(set) var completion: RangeCompletion?
-    /// The range of the response in its representation, if it is stored as a part.
+    /// If the response is stored as a part, the range of this part in the representation.
     package internal(set) var part: Part?
-    /// The head of the complete response , if only `part` of it is stored.
+    /// The head of the complete response, if only `part` of it is stored.
     var wholeHead: ResponseHead?
 
     package struct Part: Equatable, Sendable {
@@ -140,7 +140,7 @@ package struct UpstreamState: RareState, Sendable {
     var isEmpty: Bool { !isAsked && trustRefusal == nil }
 }
 
-/// The origins whose trust policy was looked up last, under the context of the exchange.
+/// The origins whose trust policy was looked up last. The results are valid only for the settings in the context of the exchange.
 struct OriginMemos: Sendable {
     /// An https origin, with the mark of its policy.
     var trust: (origin: OriginMemo, mark: UInt64)?

@@ -120,7 +120,7 @@ extension Fault {
     }
 }
 
-/// A fixed word of the code; unlike `StaticString`, it is comparable.
+/// A fixed word in the source code. Unlike a `StaticString`, it can be compared.
 package struct StaticToken: Equatable, Sendable, ExpressibleByStringLiteral {
     package let text: StaticString
 

@@ -7,7 +7,7 @@ package struct FetchDemand: Equatable, Sendable {
         package let receivedCount: UInt64
         /// Whether the store keeps the body.
         package let isKept: Bool
-        /// Whether another fetch brings some of the same bytes.
+        /// Whether another fetch also receives some of these bytes.
         package let isOverlapped: Bool
         /// The number of readers besides the client that has left.
         package let readerCount: Int
@@ -20,7 +20,7 @@ package struct FetchDemand: Equatable, Sendable {
             self.readerCount = readerCount
         }
 
-        /// Whether at least four fifths have been received, and no other fetch brings the rest (C14).
+        /// Whether at least four fifths of the body have been received, and no other fetch receives the rest (C14).
         private var isWorthFinishing: Bool {
             guard let length else { return false }
             return isKept && !isOverlapped && receivedCount >= length / 5 * 4
@@ -31,7 +31,7 @@ package struct FetchDemand: Equatable, Sendable {
 
     /// Whether other requests wait for the response, or have been notified of it and have not joined it yet.
     package let isAwaited: Bool
-    /// Whether the client has its part and the whole is only for the store.
+    /// Whether the client has already received its part, so that the rest is only for the store.
     package let isForStore: Bool
     package let body: Body?
 

@@ -11,13 +11,13 @@ package struct Fill: Sendable {
     let obligations: Obligations
     let matched: MatchedRules
     let secondaryKey: SecondaryKey
-    /// The trust policy mark that the client's request required.
+    /// The mark of the trust policy that applied to the client's request.
     let trust: UInt64
-    /// Each gap begins after the previous one, so that a fill without progress ends.
+    /// Each requested gap begins after the previous one, so that a fill that makes no progress ends.
     let start: UInt64
 
     /// The next part to request.
-    /// - Returns: `nil` if nothing is missing, if it is already in flight, or if the complete response could not be stored.
+    /// - Returns: `nil` if nothing is missing, if the missing part is already in flight, or if the complete response could not be stored.
     package func completion(of partials: [PartialResponse], beside bodies: [BodyUnderWay], at now: Timestamp) -> RangeCompletion?
     {
         var directives = RequestDirectives(request)

@@ -13,9 +13,9 @@ struct ForwardedRequest {
     let context: ExchangeContext
     /// Whether Range is removed, because the complete response is needed.
     let asksForWhole: Bool
-    /// Whether the content is already gathered, so that Expect is not forwarded.
+    /// Whether the content has already been gathered. If so, Expect is not forwarded.
     var isBodyAtHand = false
-    /// Whether the request to switch protocols is forwarded.
+    /// Whether a request to switch protocols is forwarded as such.
     var isForSwitch = false
 
     func write(into output: inout [UInt8]) {
@@ -52,7 +52,7 @@ struct ForwardedRequest {
             output.append("*")
         } else {
             if target.path.isEmpty, target.query.isEmpty, request.method == .options {
-                // RFC 9112 §3.2.4: an absolute form without a path is sent as the asterisk form.
+                // RFC 9112 §3.2.4: an OPTIONS target in absolute form without a path is sent as `*`.
                 output.append("*")
             } else {
                 if target.path.isEmpty { output.append(ASCII.slash) }

@@ -9,18 +9,18 @@ package struct GatewayError: Equatable, Sendable {
     package enum Origin: UInt8, Sendable { case client, policy, upstream, larder }
 
     package let status: Status
-    /// The public name of the error; part of the API.
+    /// The public name of the error, which clients may rely on.
     package let code: StaticToken
-    /// The Proxy-Status error type; empty if none fits.
+    /// The error type in Proxy-Status; empty if no registered type fits.
     package let proxyStatus: StaticToken
     package let origin: Origin
-    /// Whether the same request may succeed later.
+    /// Whether the same request may succeed if it is sent again later.
     package let isRetryable: Bool
-    /// One sentence for the user.
+    /// One sentence that explains the error to the user.
     package let explanation: StaticToken
     /// A more specific reason, if the fault has one.
     package let detail: StaticToken?
-    /// Whether the Proxy-Status error type already expresses the code, so that `details` contains only the specific reason.
+    /// Whether the Proxy-Status error type already expresses the code, so that the parameter `details` contains only the specific reason.
     let isToldByType: Bool
     /// Whether the client's connection must be closed, regardless of its framing.
     package let closesConnection: Bool
@@ -206,7 +206,7 @@ package struct GatewayError: Equatable, Sendable {
         case .destinationPrivate:
             self.init(
                 403, "destination_private", "destination_ip_prohibited", .policy,
-                "The destination's address is private, and such addresses are denied: list the address in egress.addresses.allow."
+                "The destination's address is private and therefore denied. To allow this address, add it to egress.addresses.allow."
             )
         case .plaintextToPinnedHost:
             self.init(
@@ -313,11 +313,11 @@ package struct GatewayError: Equatable, Sendable {
         case .malformedPropertyList:
             self.init(
                 502, "malformed_plist", "http_protocol_error", .policy,
-                "A rule requires a property list, but the body is not one.")
+                "A rule requires a property list, but the body is not a property list.")
         case .malformedImage:
             self.init(
                 502, "malformed_image", "http_protocol_error", .policy,
-                "A rule requires an image, but the body is not one or does not match its Content-Type.")
+                "A rule requires an image, but the body is not an image, or does not match its Content-Type.")
         case .imageTooLarge:
             self.init(
                 502, "image_too_large", "http_protocol_error", .policy,
@@ -389,8 +389,8 @@ extension TransformFault {
 }
 
 extension GatewayError {
-    /// The same error for a failed validation of a stored response that must not be used without validation (RFC 9111 §5.2.2.2). A 502
-    /// becomes 504, because the gateway did not receive a timely response.
+    /// This error as it is reported if a stored response could not be validated, but must not be used without validation (RFC 9111
+    /// §5.2.2.2). A 502 becomes 504, because the gateway did not receive a timely response.
     var ofValidation: GatewayError {
         guard origin == .upstream, status.code == 502 else { return self }
         return GatewayError(
@@ -403,7 +403,7 @@ extension Fault {
     /// The kind of origin failure, if a stored response may be used in its place; `nil` for errors caused by the client or by policy.
     var failure: OriginFailure? {
         switch self {
-        // Forwarding was disabled in the meantime: the cache is disconnected (RFC 9111 §4.2.4).
+        // Forwarding was disabled after the exchange began, so the cache is disconnected (RFC 9111 §4.2.4).
         case .offlineMiss: return .disconnected
         // A server responded but is not trusted: that is not an error of the origin server (RFC 5861 §4).
         case .untrustedServer: return nil

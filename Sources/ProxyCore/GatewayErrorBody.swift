@@ -12,21 +12,21 @@ package struct GatewayErrorBody {
     package let requestID: UInt64
     /// The requested host; empty if none was parsed.
     package let host: String
-    /// The rule that decided; empty if none.
+    /// The name of the rule that decided; empty if no rule decided.
     package let rule: String
-    /// The reason given by the rule's author; empty if none.
+    /// The reason given by the rule's author; empty if the author gave no reason.
     package let reason: String
     /// The faults found by validation, outermost first (V3); empty if there was no validation.
     package let findings: ValidationFaults
     /// The origin's status, if it sent one.
     package let upstreamStatus: UInt16?
-    /// Why the server is not trusted, if that is the error.
+    /// Why the server is not trusted; `nil` if the error has another cause.
     package let trust: TrustRefusal?
-    /// The recordings nearest to the request, if none matches.
+    /// The recordings that are most similar to the request, if no recording matches it.
     package let nearest: NearMissReport?
-    /// A command or page with more information; empty if none.
+    /// A command or page that gives more information; empty if there is none.
     package let hint: String
-    /// The rule that would allow the request, as JSON, or empty.
+    /// The rule that would allow the request, as JSON; empty if no rule is suggested.
     package let suggestion: String
 
     package init(

@@ -1,6 +1,7 @@
 import HTTPMessage
 
-/// Detects a request that has passed through this proxy before (RFC 9110 §7.6.3): its Via names us, or its target is ourselves.
+/// Detects a request that has passed through this proxy before (RFC 9110 §7.6.3): its Via names this proxy, or its target is one of this
+/// proxy's listeners.
 enum LoopDetection {
     static func isLoop(_ request: RequestHead, in context: ExchangeContext) -> Bool {
         if request.fields.contains(.via), viaNames(context.pseudonym, in: request.fields) { return true }

@@ -1,8 +1,8 @@
 import HTTPMessage
 
-/// Max-Forwards (RFC 9110 §7.6.2).
+/// The field Max-Forwards (RFC 9110 §7.6.2).
 enum MaxForwards {
-    /// Greater values are reduced to this, as RFC 9110 §7.6.2 allows.
+    /// Greater values are reduced to this value, as RFC 9110 §7.6.2 allows.
     static let greatest: UInt64 = 1_000_000_000
 
     /// The number of hops left; `nil` if the field is absent or not a number.

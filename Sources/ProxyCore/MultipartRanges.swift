@@ -2,10 +2,10 @@ import HTTPMessage
 
 /// Several parts of one representation in one message: multipart/byteranges (RFC 9110 §14.6).
 package struct MultipartRanges: Equatable, Sendable {
-    /// Parts with a smaller gap between them are joined, because the gap is shorter than a part's head (RFC 9110 §15.3.7.2).
+    /// Parts with a gap of fewer bytes between them are joined, because the gap is shorter than a part's head (RFC 9110 §15.3.7.2).
     private static let joinedGap: UInt64 = 128
 
-    /// The ranges in the requested order, except for joined ones.
+    /// The ranges in the requested order; ranges that were joined are at the place of the first of them.
     package let parts: [Range<UInt64>]
     private let whole: UInt64
     /// The representation's Content-Type; empty if it has none.
@@ -21,7 +21,7 @@ package struct MultipartRanges: Equatable, Sendable {
     enum Choice: Equatable {
         case one(Range<UInt64>)
         case several(MultipartRanges)
-        /// The complete representation: the ranges cover it, or sending parts would not be shorter.
+        /// Send the complete representation: the ranges cover it, or the parts together would not be shorter.
         case whole
         case unsatisfiable
     }
@@ -30,7 +30,7 @@ package struct MultipartRanges: Equatable, Sendable {
         var parts: [Range<UInt64>] = []
         for index in 0..<ranges.count {
             guard let range = ranges[index].resolved(inLength: whole) else { continue }
-            // A suffix of an empty representation is empty, which Content-Range cannot express.
+            // A suffix range of an empty representation is empty, and Content-Range cannot express an empty range.
             if range.isEmpty { return .whole }
             join(range, to: &parts)
         }
@@ -43,7 +43,7 @@ package struct MultipartRanges: Equatable, Sendable {
         return parts.count == 1 ? .one(parts[0]) : .several(MultipartRanges(parts: parts, whole: whole))
     }
 
-    /// Inserts a range, joined with those that it overlaps or nearly touches.
+    /// Inserts a range, and joins it with the ranges that it overlaps or nearly touches.
     private static func join(_ range: Range<UInt64>, to parts: inout [Range<UInt64>]) {
         var range = range
         var place = parts.count
@@ -61,7 +61,7 @@ package struct MultipartRanges: Equatable, Sendable {
     }
 
     /// - Parameters:
-    ///   - number: identifies the message. Because of `secret`, authors of content cannot predict the boundary.
+    ///   - number: identifies the message. Together with `secret` it gives the boundary, which authors of content cannot predict.
     mutating func describe(contentType: Span<UInt8>, number: UInt64, secret: UInt64) {
         self.contentType = []
         self.contentType.append(contentType)

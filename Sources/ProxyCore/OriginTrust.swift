@@ -12,7 +12,7 @@ package struct ActiveTrust: Sendable {
         self.until = until
     }
 
-    /// No server is trusted: no stored response is used for the host.
+    /// No server is trusted for the host, so no stored response is used for it.
     package static let nobody = ActiveTrust(mark: 1, until: Timestamp(milliseconds: .max))
 }
 

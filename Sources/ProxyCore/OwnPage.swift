@@ -24,7 +24,7 @@ enum OwnPage: Sendable {
 
     var isCertificate: Bool { self != .script }
 
-    /// Browsers treat the certificate type as an offer to install a root, in either format.
+    /// Browsers treat this media type as an offer to install a root certificate, whether it is PEM or DER.
     var contentType: StaticString {
         switch self {
         case .script: "application/x-ns-proxy-autoconfig"

@@ -14,7 +14,7 @@ package enum DenialWord: UInt8, Sendable {
         }
     }
 
-    /// `allowed`, or the code of the error.
+    /// The verdict as a word: `allowed`, or the code of the error.
     package var text: StaticString { fault.map { GatewayError($0).code.text } ?? "allowed" }
 }
 
@@ -23,7 +23,7 @@ package enum DenialWord: UInt8, Sendable {
 package struct ShadowDifference: Equatable, Sendable {
     package let active: DenialWord
     package let shadow: DenialWord
-    /// The shadow's rule that denies the request, by its place in the file; `nil` if no rule does.
+    /// The shadow policy's rule that denies the request, by its place in the file; `nil` if no rule denies it.
     package let shadowRule: UInt32?
 }
 
@@ -38,7 +38,7 @@ extension ReportedDenial {
 }
 
 extension Verdict {
-    /// Why a CONNECT that is not intercepted is denied, or would be without report mode.
+    /// Why a CONNECT that is not intercepted is denied, or would be denied without report mode.
     var wordOfTunnel: DenialWord {
         if case .allow(let obligations) = self, obligations.reported == nil, obligations.tunnel == .inspectedOnly {
             return .egressDenied
@@ -46,7 +46,7 @@ extension Verdict {
         return word
     }
 
-    /// Why the request is denied, or would be without report mode.
+    /// Why the request is denied, or would be denied without report mode.
     var word: DenialWord {
         switch self {
         case .allow(let obligations): obligations.reported?.word ?? .allowed

@@ -3,16 +3,16 @@ import ProxyPolicy
 
 /// Whether Larder connects to an origin before the client's first request to it is known.
 package enum PreconnectDecision: Equatable, Sendable {
-    /// Every request to this origin may be sent.
+    /// Larder connects: every request to this origin may be sent.
     case connect
     case wait(Reason)
 
     package enum Reason: Equatable, Sendable {
-        /// The mode forwards nothing, or looks up recordings first.
+        /// Larder does not connect, because the mode forwards nothing, or looks up recordings first.
         case mode(ExchangeContext.Mode)
-        /// A rule can keep a request from being sent.
+        /// Larder does not connect, because a rule may decide that a request is not sent.
         case rule(String)
-        /// No rule allows every request to the origin, and the settings deny all others.
+        /// Larder does not connect, because no rule allows every request to the origin, and the settings deny requests that no rule allows.
         case egressDefault
     }
 }

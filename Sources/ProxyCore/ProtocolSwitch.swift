@@ -17,10 +17,10 @@ enum ProtocolSwitch {
         return isNamed(in: request.fields)
     }
 
-    /// Whether the server switches to WebSocket.
+    /// Whether the server's response switches to WebSocket.
     static func isGranted(by response: ResponseHead) -> Bool { response.version.isAtLeast11 && isNamed(in: response.fields) }
 
-    /// The lines for the next recipient, in place of the hop-by-hop lines that were received.
+    /// The field lines for the next recipient that replace the received hop-by-hop lines.
     static func writeLines(into output: inout [UInt8]) {
         output.append("Connection: upgrade\r\nUpgrade: ")
         output.append(name)

@@ -8,34 +8,36 @@ package struct ProxyLimits: Equatable, Sendable {
     package var relayWindow = 256 * 1024
     /// The maximum length of a response body that is gathered and stored in one piece, in bytes.
     package var gatheredBodyLength = 16 * 1024
-    /// The maximum length of a request body that can be part of the key, in bytes; a request with a longer one is forwarded.
+    /// The maximum length of a request body that can be part of the key, in bytes; a request with a longer body is forwarded.
     package var keyedBodyLength = 64 * 1024
     /// The maximum length of a request body that is gathered to be recorded or looked up in recordings, in bytes.
     package var recordedRequestLength = 8 * 1024 * 1024
     /// The maximum total size of gathered request bodies, in bytes; beyond it the response is 503. Eight bodies of the maximum length fit,
     /// each read as fast as its client sends it.
     package var gatheredRequestBytes = 64 * 1024 * 1024
-    /// The maximum number of waiting searches for near misses; further ones are omitted, and the response names a command to run instead.
+    /// The maximum number of waiting searches for near misses; for further requests no search is made, and the response names a command
+    /// that makes it.
     package var waitingSearches = 16
     /// The size of each loop's cache of replayed responses, in bytes; responses that are not in it are read again.
     package var replayedBytes = 16 * 1024 * 1024
     /// The maximum number of recorded bytes that wait for the disk; beyond it no origin is read.
     package var recordedWindow = 8 * 1024 * 1024
-    /// The maximum distance between the position of a body in flight and the first byte of a request that joins it, in bytes.
+    /// The maximum distance, in bytes, between the last received byte of a body in flight and the first byte that a request needs, so that
+    /// the request joins the fetch.
     package var joinedDistance: UInt64 = 1 << 20
     /// The maximum number of background validations; beyond it a stale response is served without validation.
     package var backgroundValidations = 32
     /// The time after a failed background validation before its key is validated again, in milliseconds.
     package var backgroundRetryDelay: Int64 = 1_000
-    /// The maximum number of gathered bodies that wait for a check; further ones get 503.
+    /// The maximum number of gathered bodies that wait for a check; for further bodies the response is 503.
     package var waitingChecks = 32
-    /// The maximum number of requests that wait for the verification of a recorded chain; further ones are answered as if no chain was
+    /// The maximum number of requests that wait for the verification of a recorded chain; further requests are answered as if no chain was
     /// recorded.
     package var waitingJudgements = 1024
     /// The maximum total size of bodies gathered for a check, in bytes; beyond it the response is 503.
     package var checkedBytes = 64 * 1024 * 1024
-    /// The size of the cache of transformed content, in bytes. Content that is not in the cache is transformed again: a limit that is too low costs time, but
-    /// no request fails.
+    /// The size of the cache of transformed content, in bytes. Content that is not in the cache is transformed again, so a limit that is
+    /// too low costs time, but no request fails.
     package var transformedBytes = 64 * 1024 * 1024
     /// The maximum size of responses to pipelined requests that are combined into one write, in bytes.
     package var pipelinedOutput = 64 * 1024

@@ -5,9 +5,9 @@ import HTTPMessage
 /// origin sends the whole new one, and nothing is mixed (RFC 9111 §3.4, §4.3.1).
 package struct RangeCompletion: Sendable {
     package let partial: PartialResponse
-    /// The bytes for the client.
+    /// The range of the bytes for the client.
     package let wanted: Range<UInt64>
-    /// The bytes to request from the origin.
+    /// The range to request from the origin.
     package let missing: Range<UInt64>
 
     /// The fields of the request for the missing part.

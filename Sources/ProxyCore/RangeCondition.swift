@@ -14,7 +14,7 @@ enum RangeCondition {
     private static func isStrongDate(_ value: Span<UInt8>, _ fields: Fields) -> Bool {
         guard let modified = fields.first(.lastModified), let date = fields.first(.date) else { return false }
         guard value.equals(fields.value(of: modified)) else { return false }
-        // Obsolete dates with two-digit years are not interpreted: such a date is not a strong validator.
+        // Obsolete dates with two-digit years are not interpreted: such a date is never a strong validator.
         let reference = Timestamp(milliseconds: 0)
         guard let modifiedAt = HTTPDate.parse(value, now: reference),
             let madeAt = HTTPDate.parse(fields.value(of: date), now: reference)

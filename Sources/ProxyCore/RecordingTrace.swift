@@ -1,6 +1,6 @@
 /// How recordings were involved in an exchange.
 package enum RecordingTrace: Equatable, Sendable {
-    /// A recording was the response.
+    /// The response came from a recording.
     /// - Parameter layer: the index of the replayed recording.
     case replayed(layer: UInt8)
     /// No recording matched.

@@ -9,23 +9,23 @@ package enum ReplayLookup: Sendable {
     case failed(Fault, layer: UInt8)
     /// No recording matches.
     /// - Parameters:
-    ///   - reason: the reason of the look-up.
+    ///   - reason: why the look-up found no match.
     ///   - nearest: the near misses; `nil` if they were not searched for.
     case missed(reason: StaticToken, nearest: NearMissReport?)
     case damaged
 
-    /// The near misses, if they were searched for.
+    /// The near misses; `nil` if they were not searched for.
     var nearest: NearMissReport? { if case .missed(_, let nearest) = self { nearest } else { nil } }
 
-    /// A command that searches for near misses; empty if they were reported.
+    /// A command that searches for near misses; empty if the near misses were already reported.
     var comparisonHint: String {
         if case .missed(_, nil) = self { "larder explain --replay shows the nearest recordings" } else { "" }
     }
 }
 
-/// The recordings nearest to a request, formatted.
+/// The recordings that are nearest to a request, as text.
 package struct NearMissReport: Sendable {
-    /// A JSON array, the nearest first.
+    /// A JSON array of the recordings, the nearest first.
     package let json: [UInt8]
     /// The recordings as text for users, one line for each.
     package let lines: [String]

@@ -10,17 +10,17 @@ enum RequestCollapsing {
         _ request: RequestHead, directives: RequestDirectives, obligations: Obligations, _ secondary: SecondaryKey
     ) -> Bool {
         if obligations.cache.collapsing == .never { return false }
-        // Fetches are joined by the primary key: requests with other contents would wait in vain.
+        // Requests join a fetch by their primary key alone, so requests with different contents would wait in vain.
         if directives.contains(.isKeyedByContent) { return false }
         let refusal = Storability.refusal(
             of: request, directives: directives, overrides: obligations.cache, secondary: secondary)
         guard refusal == nil else { return false }
-        // The flags are checked one by one: an option set from a list is built by generic code outside its module.
+        // The flags are checked one by one, because an option set that is written as a list is built by slow generic code.
         return !directives.contains(.authorization) && !directives.contains(.range) && !directives.contains(.cacheCondition)
             && !directives.contains(.originCondition) && acceptsFetched(directives, obligations)
     }
 
-    /// Whether a response fetched for another request could be fresh for this request; otherwise this request would wait in vain.
+    /// Whether a response fetched for another request could be fresh enough for this request. If not, this request would wait in vain.
     private static func acceptsFetched(_ directives: RequestDirectives, _ obligations: Obligations) -> Bool {
         switch obligations.cache.effectivePolicy {
         case .reload, .reloadAll, .revalidate: return false

@@ -18,9 +18,9 @@ struct RuleOverrides {
 
     private static func words(of trace: DecisionTrace, selected: StoredResponse?, facts: ReuseFacts?) -> OverriddenWords {
         if case .stored(_, _, usedUnsafe: true) = trace.storage, let facts { return OverriddenWords(storing: facts) }
-        // Usually no directive was overridden, and no further checks are needed.
+        // In the usual case no directive was overridden, and no further checks are needed.
         guard let reuse = trace.reuse, let terms = reuse.terms, terms.usedUnsafe, let selected else {
-            // The value is not written as `[]`, which is built by generic code outside the type's module.
+            // The value is not written as `[]`, because an empty literal is built by slow generic code.
             return OverriddenWords(rawValue: 0)
         }
         return OverriddenWords(using: selected.facts, by: reuse)
@@ -34,7 +34,7 @@ struct RuleOverrides {
         }
     }
 
-    /// The most serious override.
+    /// The most serious of the overrides.
     var first: (rule: PolicyRule, word: StaticString)? {
         for entry in OverriddenWords.all where words.contains(entry.word) {
             if let rule = rule(overriding: entry.word) { return (rule, entry.text) }
@@ -48,7 +48,7 @@ struct RuleOverrides {
         case .private: matched.rule(saying: .ignorePrivate)
         case .setCookie: matched.rule(saying: .setCookie)
         case .lifetime: matched.rule(saying: .ttl)
-        // A fresh response is used because of its lifetime, a stale one because of the policy.
+        // A fresh response is used because of its lifetime, and a stale response is used because of the policy.
         default: matched.rule(saying: isStale ? .policy : .ttl)
         }
     }

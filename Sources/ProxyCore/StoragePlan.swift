@@ -1,7 +1,7 @@
 import HTTPCaching
 import HTTPMessage
 
-/// Where the content of a response to be stored goes.
+/// The destination of the content of a response that is to be stored.
 package enum StoragePlan: Equatable, Sendable {
     /// The content goes to the client and into memory, and is stored in one piece when it is complete.
     /// - Parameter length: in bytes, if the head gives it.
@@ -13,7 +13,7 @@ package enum StoragePlan: Equatable, Sendable {
 
     /// - Parameters:
     ///   - cutsPart: The client gets a part of the content.
-    ///   - gatheredLength: Up to this length content is gathered.
+    ///   - gatheredLength: The maximum length of content that is gathered, in bytes.
     init(body: BodyLength, part: RangeState.Part?, cutsPart: Bool, gatheredLength: Int) {
         switch (body, part) {
         case (.known(let length), let part?): self = .streamPart(part, length: length)
@@ -24,7 +24,7 @@ package enum StoragePlan: Equatable, Sendable {
         }
     }
 
-    /// The next step for content to be streamed.
+    /// How content that was to be streamed is handled.
     package enum Admission: Equatable, Sendable {
         /// The content is offered to the store.
         case offer
@@ -41,7 +41,8 @@ package enum StoragePlan: Equatable, Sendable {
         switch self {
         case .gather: return .offer
         case .stream(let length):
-            // A large body is shared only through the store. If the key was invalidated, the waiting requests fetch again, together.
+            // A large body is shared only through the store. If the key was invalidated, the waiting requests fetch again, with one new
+            // fetch for all of them.
             if isInvalidated { return .reject(StorageRejection(.invalidated, joined: .askAnew)) }
             if !isStorable { return .passOn }
             if let length, length > greatestLength { return .reject(.tooLarge) }
@@ -61,13 +62,13 @@ package enum StoragePlan: Equatable, Sendable {
     }
 }
 
-/// Why a response is not stored although it was planned, and the consequences.
+/// Why a response is not stored although storing it was planned, and what follows from that.
 package struct StorageRejection: Equatable, Sendable {
-    /// What the requests that joined the fetch do.
+    /// How the requests that joined the fetch continue.
     package enum Joined: Equatable, Sendable {
         /// The requests wait until the fetch ends.
         case wait
-        /// One of the requests fetches for all.
+        /// One of the requests fetches for all of them.
         case askAnew
         case fetchThemselves
         /// The requests get the response.
@@ -85,7 +86,7 @@ package struct StorageRejection: Equatable, Sendable {
         self.joined = joined
     }
 
-    /// Whether to remove the stored responses that this one would have replaced.
+    /// Whether to remove the stored responses that this response would have replaced.
     package var removesReplaced: Bool { reason == .bodyTooLarge }
 
     static let tooLarge = StorageRejection(.bodyTooLarge, joined: .fetchThemselves)
@@ -93,7 +94,7 @@ package struct StorageRejection: Equatable, Sendable {
     package static let tooLargeForStore = StorageRejection(.bodyTooLarge, isCounted: true, joined: .wait)
     /// The key was invalidated while the body was received: the response is only for requests that came before.
     package static let invalidated = StorageRejection(.invalidated, joined: .useResponse)
-    /// Like `invalidated`, but detected by the store.
+    /// As for `invalidated`, but the store has found it.
     package static let invalidatedInStore = StorageRejection(.invalidated, isCounted: true, joined: .useResponse)
     /// The store does not accept the complete response.
     package static let busy = StorageRejection(.storeBusy, isCounted: true, joined: .wait)

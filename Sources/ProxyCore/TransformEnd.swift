@@ -4,7 +4,7 @@ import HTTPMessage
 /// Content that a rule's transform made.
 package struct TransformedContent: Sendable {
     package let body: [UInt8]
-    /// Identifies the content: visible ASCII without quotes. The value becomes the entity tag if the origin server gave none.
+    /// Identifies the content: visible ASCII without quotes. The value becomes the entity tag if the origin server gave no entity tag.
     package let digest: [UInt8]
 
     package init(body: [UInt8], digest: [UInt8]) {
@@ -17,7 +17,7 @@ package struct TransformedContent: Sendable {
 package enum TransformEnd: Sendable {
     /// The transformed content of a body from the origin.
     case made(TransformedContent)
-    /// The variant that replaces a stored response for the request.
+    /// The transformed response that replaces a stored response for the request.
     case variant(StoredResponse)
     case failed(TransformFault)
     /// The body could not be read.

@@ -2,14 +2,15 @@ import HTTPCaching
 import HTTPMessage
 import ProxyPolicy
 
-/// The transform of the content that a rule requires: decided from the head, made by the driver, delivered in place of the content.
+/// The transform of the content that a rule requires: it is decided from the response's head, made by the driver, and delivered in place of
+/// the original content.
 ///
 ///     nothing ──decide──▶ `source` ──transformed, bodyChecked──▶ `end` ──▶ `head`, `variant`
 package struct TransformState: RareState, Sendable {
     /// The format of the original content; `nil` if it is not transformed.
     package internal(set) var source: TransformPlan.Source?
     package internal(set) var end: TransformEnd?
-    /// The head of the transformed content, if the original came from the origin.
+    /// The head of the transformed response, if the original content came from the origin and not from the store.
     var head: ResponseHead?
 
     var isEmpty: Bool { source == nil && end == nil && head == nil }
@@ -44,7 +45,7 @@ package struct TransformState: RareState, Sendable {
         head = TransformedHead.make(of: response, by: plan, from: source, digest: digest)
     }
 
-    /// The response that replaces the stored one for requests under the same rules.
+    /// The transformed response that replaces the stored response for requests under the same rules.
     func variant(of stored: StoredResponse, by plan: TransformPlan?, digest: [UInt8]?, body: StoredBody) -> StoredResponse? {
         guard let plan, let source else { return nil }
         let head = TransformedHead.make(of: stored.head, by: plan, from: source, digest: digest)

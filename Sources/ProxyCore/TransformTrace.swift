@@ -8,7 +8,7 @@ package enum TransformTrace: Equatable, Sendable {
     /// The client gets an error or, if the rule allows it, the original content.
     case failed(TransformFault)
 
-    /// The word in the log and in `Larder-Transform`.
+    /// The word for the result in the log and in the field `Larder-Transform`.
     package var word: StaticString {
         switch self {
         case .made: "applied"

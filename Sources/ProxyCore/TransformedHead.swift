@@ -26,13 +26,14 @@ enum TransformedHead {
         return made
     }
 
-    /// RFC 9530 §2 and §3, and the older fields of RFC 3230 and RFC 1864.
+    /// Fields that are left out: the digest fields of RFC 9530 §2 and §3, the older digest fields of RFC 3230 and RFC 1864, and
+    /// Accept-Ranges.
     private static let leftOut: [StaticString] = ["content-digest", "repr-digest", "digest", "content-md5", "accept-ranges"]
 
     // MARK: Entity tags
 
     /// The origin server's entity tag with the rule's fingerprint added, strong or weak as before: equal input gives equal output. If the
-    /// origin server gave no tag, a strong tag from the digest of the result.
+    /// origin server gave no tag, the tag is strong and made from the digest of the transformed content.
     private static func entityTag(of fields: Fields, by plan: TransformPlan, digest: [UInt8]?) -> [UInt8]? {
         var tag: [UInt8] = []
         if let line = fields.entityTagLine, let found = EntityTag(fields.value(of: line)) {
@@ -65,7 +66,7 @@ enum TransformedHead {
         return type
     }
 
-    /// Appends a media type with its parameters, except the one with this name (RFC 9110 §5.6.6).
+    /// Appends a media type with its parameters, except the parameter with this name (RFC 9110 §5.6.6).
     private static func appendParameters(of type: Span<UInt8>, without name: StaticString, to output: inout [UInt8]) {
         var start = 0
         var isQuoted = false

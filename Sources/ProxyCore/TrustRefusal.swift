@@ -16,7 +16,7 @@ package final class TrustRefusal: Sendable {
         package let notBefore: String
         package let notAfter: String
         package let serialNumber: String
-        /// `sha256/…` of its SubjectPublicKeyInfo (RFC 7469 §2.4).
+        /// `sha256/…` of the certificate's SubjectPublicKeyInfo (RFC 7469 §2.4).
         package let key: String
         /// `sha256/…` of the whole certificate.
         package let digest: String
@@ -37,7 +37,7 @@ package final class TrustRefusal: Sendable {
         }
     }
 
-    /// The first of several texts, and the number of others.
+    /// The first few of several texts, and the number of the remaining texts.
     package struct Excerpt: Sendable {
         package let texts: [String]
         package let more: Int
@@ -47,7 +47,7 @@ package final class TrustRefusal: Sendable {
             more = all.count - texts.count
         }
 
-        /// `a, b and 3 more`, with `separator` between texts; empty if there are none.
+        /// The texts in a form such as `a, b and 3 more`, with `separator` between them; empty if there are no texts.
         package func joined(_ separator: String = ", ") -> String {
             texts.joined(separator: separator) + (more > 0 ? " and \(more) more" : "")
         }
@@ -68,7 +68,7 @@ package final class TrustRefusal: Sendable {
 
     /// - Parameters:
     ///   - source: the place in the settings, optionally with a folder.
-    ///   - advice: must be made of `plain` texts.
+    ///   - advice: advice for the user; it must be made of texts that `plain` returned.
     package init(
         reason: StaticToken, host: String, source: String, certificate: Certificate? = nil, serverKey: String = "",
         expected: [String] = [], seen: [String] = [], advice: String
@@ -90,13 +90,13 @@ package final class TrustRefusal: Sendable {
         String(decoding: text.utf8.prefix(limit).map { (0x20...0x7E).contains($0) ? $0 : ASCII.question }, as: UTF8.self)
     }
 
-    /// The file's name alone: clients must not learn folders of this machine.
+    /// Returns the place with the file's name alone, because clients must not learn folders of this machine.
     package static func place(_ source: String) -> String {
         plain(source.split(separator: "/").last.map(String.init) ?? "", limit: lineLimit)
     }
 }
 
-// MARK: Writing it
+// MARK: Writing
 
 extension TrustRefusal {
     /// The value of `tls` in problem details.

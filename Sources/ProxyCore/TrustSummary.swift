@@ -1,10 +1,10 @@
 /// A summary of a trust policy, for explanations.
 package struct TrustSummary: Sendable {
     package enum PinState: String, Sendable, CaseIterable {
-        /// A server without any of the pins is refused.
+        /// Pins apply: a server that presents none of the pinned keys is refused.
         case enforced
         case reportedOnly = "reported_only"
-        /// The pins have expired.
+        /// Pins are set, but have expired, so they do not apply.
         case expired
     }
 
@@ -14,7 +14,7 @@ package struct TrustSummary: Sendable {
     package let anchorCount: Int?
     /// The pins, each as `sha256/…`.
     package let pins: [String]
-    /// Whether the pins apply; `nil` without pins.
+    /// Whether the pins apply; `nil` if there are no pins.
     package let pinState: PinState?
     /// Whether the policy accepts certificates that are rejected by default.
     package let isWeakened: Bool

@@ -3,21 +3,21 @@ import HTTPMessage
 /// What happens to requests that no rule allows: the setting `egress.default`.
 package enum EgressDefault: String, CaseIterable, Sendable { case allow, deny }
 
-/// Whether a request that the rules deny may get a recorded or stored response: the setting `egress.stored`, and `stored` of a rule that
-/// denies.
+/// Whether a request that the rules deny may get a recorded or stored response: the setting `egress.stored`, and the key `stored` of a
+/// rule's `deny`.
 package enum DeniedUse: String, CaseIterable, Sendable { case deny, serve }
 
-/// The terms of `egress` on requests that the rules deny.
+/// The settings under `egress` for requests that the rules deny.
 package struct EgressTerms: Equatable, Sendable {
     package var `default`: EgressDefault
-    /// Whether a denied client gets the rule that would allow its request.
+    /// Whether the error response to a denied client contains the rule that would allow the request.
     package var suggests: Bool
     /// Whether a denied request may get a recorded or stored response.
     package var servesStored: Bool
-    /// Whether requests are denied, or only reported as such.
+    /// Whether such requests are denied, or forwarded and reported.
     package var enforcement: Enforcement
 
-    /// Like `default`, but `allow` in report mode, which denies nothing.
+    /// Equals `default`, except in report mode, which denies nothing: then it is `allow`.
     package var appliedDefault: EgressDefault { enforcement == .report ? .allow : `default` }
 
     package init(
@@ -30,14 +30,14 @@ package struct EgressTerms: Equatable, Sendable {
     }
 }
 
-/// Collects the verdicts of the rules with `allow` on one request. The request is allowed if each reading of its path that a server may use
-/// is allowed, by one rule or by several.
+/// Collects the verdicts on one request of the rules with `allow`. Servers may read one path in different ways. The request is allowed
+/// if each reading that a server may use is allowed, by one rule or by several.
 struct Allowance {
     /// Whether requests that no rule allows are denied.
     let isNeeded: Bool
     private var coverage = PathCoverage.none
     private var tunnel = TunnelPermission.inspectedOnly
-    /// Whether some rule may allow a request inside the tunnel.
+    /// Whether a rule may allow some request inside the tunnel.
     private var mayAllowInside = false
 
     init(isNeeded: Bool) { self.isNeeded = isNeeded }

@@ -3,7 +3,8 @@ import HTTPMessage
 
 /// The rules that matched one request. The owner of the exchange owns this value, and reuses its storage for the next request.
 ///
-/// The value keeps the rule set that was matched, so that a reload during an exchange does not affect that exchange.
+/// The value keeps the rule set against which the request was matched, so that a reload during an exchange does not affect that
+/// exchange.
 @usableFromInline
 package struct MatchedRules: Sendable {
     private var ruleSet: PolicyRuleSet?
@@ -14,7 +15,7 @@ package struct MatchedRules: Sendable {
     var isUsed = false
     private var plan = ValidationPlan()
     private(set) var validates = false
-    /// How to transform the content of responses; `nil` if no rule does.
+    /// How to transform the content of responses; `nil` if no rule transforms it.
     package private(set) var transform: TransformPlan?
     private var key = KeyRewriting()
     private(set) var rewritesKey = false
@@ -33,19 +34,19 @@ package struct MatchedRules: Sendable {
     /// The index of a matching rule in the settings.
     package func number(at index: Int) -> Int { numbers[index] }
 
-    /// The rule that denied the request, or `nil`.
+    /// The rule that denied the request; `nil` if no rule did.
     package var denyingRule: PolicyRule? {
         guard let ruleSet, let last = numbers.last, ruleSet.rules[last].denies else { return nil }
         return ruleSet.rules[last]
     }
 
-    /// The checks of the response, or `nil`.
+    /// The checks of the response; `nil` if there are none.
     package var validation: ValidationPlan? { validates ? plan : nil }
 
-    /// How rules change the cache key, or `nil`.
+    /// How rules change the cache key; `nil` if they do not change it.
     package var keyRewriting: KeyRewriting? { rewritesKey ? key : nil }
 
-    /// The matching rules with limits; limits of all of them apply.
+    /// The matching rules that have limits. All of these limits apply.
     package var limits: [(rule: String, limit: RuleLimit)] {
         guard let ruleSet else { return [] }
         return numbers.compactMap { number in
@@ -63,20 +64,20 @@ package struct MatchedRules: Sendable {
         return tags
     }
 
-    /// The rule whose value for `word` is active: the last matching rule that sets it.
+    /// The rule whose value for the key `word` applies: the last matching rule that sets this key.
     package func rule(saying word: CacheWord) -> PolicyRule? {
         guard let ruleSet, let number = numbers.last(where: { ruleSet.rules[$0].cache?.says(word) ?? false }) else { return nil }
         return ruleSet.rules[number]
     }
 
-    /// Edits the request's fields. To be called before the key is made and the request's directives are read: Larder treats fields that a
-    /// rule writes as the client's.
+    /// Edits the request's fields. Call this before the cache key is made and the request's directives are read, because Larder treats
+    /// fields that a rule writes as the client's own.
     package func editRequest(_ fields: inout Fields) {
         guard let ruleSet else { return }
         for number in numbers { ruleSet.rules[number].request.apply(to: &fields) }
     }
 
-    /// Changes the delivered response only; the stored response stays as the origin server sent it.
+    /// Edits the fields of the response that is delivered. The stored response stays as the origin server sent it.
     package func editResponse(_ fields: inout Fields) {
         guard let ruleSet else { return }
         for number in numbers { ruleSet.rules[number].response.apply(to: &fields) }

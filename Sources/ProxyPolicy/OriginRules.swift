@@ -4,18 +4,18 @@ import HTTPMessage
 /// The effect of the rules on all requests to one origin, before any request is known. Considers every rule whose host, port and scheme
 /// could match a request to that origin.
 package struct OriginRules: Sendable {
-    /// The first rule that names the host, or that a request inside a tunnel to an address could match by naming that host; `nil` if none
-    /// does.
+    /// The first rule that names the host. In a tunnel to an address, requests may name any host, so there this is the first rule that
+    /// names a host at all. `nil` if there is no such rule.
     package fileprivate(set) var naming: PolicyRule?
     /// The first rule that can prevent a request from being sent; `nil` if every request may be sent.
     package fileprivate(set) var withholding: PolicyRule?
-    /// The first rule whose mode forwards nothing; `nil` if none does.
+    /// The first rule with a mode that forwards no request; `nil` if there is none.
     package fileprivate(set) var closing: PolicyRule?
 
     /// The first rule that allows tunnels to the origin, if requests that no rule allows are denied.
     package fileprivate(set) var tunnelling: PolicyRule?
-    /// The first rule that has to see each request. It looks at the method or path; and it can prevent a request from being sent, or it
-    /// allows requests that would otherwise be denied. `nil` if there is no such rule, or if a rule allows tunnels for any protocol.
+    /// The first rule that has to see each request: it looks at the method or path, and it can prevent a request from being sent, or
+    /// allow a request that would otherwise be denied. `nil` if there is no such rule, or if a rule allows tunnels for any protocol.
     package fileprivate(set) var inspecting: PolicyRule?
 
     /// Whether some requests to the origin may be denied because no rule allows them.
@@ -25,7 +25,7 @@ package struct OriginRules: Sendable {
 }
 
 extension PolicyRuleSet {
-    /// - Parameter origin: if the requests inside the tunnel name the host, a rule for any host can match.
+    /// - Parameter origin: the target of the tunnel. If the requests inside the tunnel name the host, a rule for any host can match.
     package func rules(for origin: TunnelAuthority) -> OriginRules {
         var found = OriginRules()
         found.deniesUnlisted = egress.appliedDefault == .deny
@@ -52,8 +52,8 @@ extension PolicyRuleSet {
 }
 
 extension PolicyRuleSet {
-    /// Whether some request to the host may be allowed, so that a client may look up its name.
-    /// - Parameter name: in lower case, without a final dot.
+    /// Whether some request to the host may be allowed. If so, a client may look up the host's name.
+    /// - Parameter name: the host's name in lower case, without a final dot.
     package func mayAllow(name: [UInt8]) -> Bool {
         guard egress.appliedDefault == .deny else { return true }
         var isAllowed = false
@@ -68,7 +68,7 @@ extension PolicyRule {
         if denies { return denies(under: egress) }
         if limit != nil || mode?.isClosed == true || mode == .recordMissing { return true }
         if cache?.overrides.effectivePolicy == .storedOnly { return true }
-        // Larder treats fields that a rule writes as the client's: `only-if-cached` among them prevents forwarding.
+        // Larder treats fields that a rule writes as the client's own. If a rule writes `only-if-cached`, the request is not forwarded.
         return request.edits.contains { $0.name.known == .cacheControl && $0.kind != .remove }
     }
 }

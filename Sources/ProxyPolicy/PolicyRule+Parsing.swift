@@ -57,7 +57,8 @@ extension PolicyRule {
                 to: &problems)
         }
         if cache?.key != nil, !condition.looksAtTargetOnly {
-            // A write must find all keys of its URI, regardless of the client and the fields.
+            // A request with an unsafe method must invalidate all keys of its URI. So the keys must not depend on the client or on
+            // fields of the request.
             mapping["match"]?.report(
                 "a rule with cache.key cannot match field, content_length, client, user, certificate or run", to: &problems)
         }
@@ -96,7 +97,7 @@ extension PolicyRule {
             ], problems: &problems)
     }
 
-    /// Reads `upgrade: https`, which needs a rule that can match http requests.
+    /// Reads `upgrade: https`. Only a rule that can match http requests may have it.
     private static func upgrade(
         _ cursor: SettingsCursor, of condition: RuleCondition, problems: inout SettingsProblems
     ) -> Bool {
@@ -110,7 +111,8 @@ extension PolicyRule {
         return isAsked
     }
 
-    /// Accepts visible ASCII and inner spaces, without `"` and `\`: the name appears quoted in logs and in structured fields.
+    /// Accepts a name of visible ASCII and inner spaces, without `"` and `\`, because the name appears quoted in logs and in structured
+    /// fields.
     private static func name(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> String? {
         guard let text = cursor.text(problems: &problems) else { return nil }
         let isVisible = text.utf8.allSatisfy { (0x20...0x7E).contains($0) && $0 != ASCII.quote && $0 != ASCII.backslash }
@@ -123,7 +125,7 @@ extension PolicyRule {
         return text
     }
 
-    /// Reads `allow: {}`, or `allow:`. A rule allows the requests that its match matches.
+    /// Reads `allow: {}`, or `allow:`. The rule allows the requests that it matches.
     private static func isAllowed(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> Bool {
         if cursor.isNull { return true }
         if case .scalar = cursor.node.value {

@@ -5,11 +5,11 @@ import HTTPMessage
 package final class PolicyRule: Sendable {
     package let name: String
     package let condition: RuleCondition
-    /// The text that a denied client gets. A rule that denies ends the list; `nil` if this rule does not deny.
+    /// The reason that a denied client gets; `nil` if this rule does not deny. No rule after a rule that denies is applied.
     package let reason: String?
-    /// Whether a request that this rule denies may get a recorded or stored response; `nil` keeps the value in the settings.
+    /// Whether a request that this rule denies may get a recorded or stored response; `nil` if the settings decide.
     package let deniedUse: DeniedUse?
-    /// Whether the requests that match are forwarded if the settings deny all others.
+    /// Whether the rule allows the requests that it matches, in settings that deny all other requests.
     package let allows: Bool
     /// Whether a tunnel that this rule allows may carry any protocol.
     package let allowsAnyTunnel: Bool
@@ -21,13 +21,14 @@ package final class PolicyRule: Sendable {
     package let transform: TransformPlan?
     /// Whether requests over http are fetched over https.
     package let upgradesToTLS: Bool
-    /// Overrides the mode in the settings; `nil` keeps it.
+    /// Overrides the mode in the settings; `nil` keeps that mode.
     package let mode: RuleMode?
-    /// The rule's match and key settings that affect the URI a response is stored under, as written; empty if there are none.
+    /// The text of those `match` and `key` settings of the rule that affect the URI under which a response is stored; empty if the rule
+    /// has none.
     let keyText: [UInt8]
     /// Limits on the requests that match; `nil` if the rule sets none.
     package let limit: RuleLimit?
-    /// Whether a rule that denies only reports the requests; `nil` if `egress.enforce` decides.
+    /// Whether a rule that denies only reports its requests instead; `nil` if `egress.enforce` decides.
     package let enforcement: Enforcement?
 
     package init(
@@ -58,9 +59,9 @@ package final class PolicyRule: Sendable {
 
     package var denies: Bool { reason != nil }
 
-    /// Whether the rule may decide differently on a request that Larder sends to its https URL.
+    /// Whether the rule may make another decision about a request after Larder has upgraded the request to https.
     var judgesUpgrades: Bool { (denies || allows) && condition.looksAtOrigin }
 
-    /// Whether the rule denies requests under these terms, and not only reports them.
+    /// Whether the rule denies requests under these terms. If not, it does not deny at all, or only reports requests.
     package func denies(under egress: EgressTerms) -> Bool { denies && enforcement ?? egress.enforcement == .deny }
 }

@@ -1,9 +1,10 @@
 import HTTPMessage
 
-/// Trailer fields arrive after the rules have been evaluated, and an origin may merge them into the fields of the head (RFC 9110 §6.5.1).
+/// The rules and trailer fields. Trailer fields arrive after the rules have been evaluated, and an origin may merge them into the
+/// fields of the head (RFC 9110 §6.5.1).
 extension PolicyRuleSet {
-    /// Whether a rule that names the request's host, or any host, matches on this field or edits it. A rule that would look at the field in
-    /// the head must not miss it in the trailer section.
+    /// Whether a rule for the request's host, or for any host, matches on this field or edits it. Such a rule looks only at the head,
+    /// so the field must not arrive as a trailer field.
     package func looksAt(field name: Span<UInt8>, of request: RequestHead) -> Bool {
         guard looksAtFields else { return false }
         var isFound = false

@@ -4,7 +4,7 @@ import HTTPMessage
 package struct ReadingVerdict: Equatable, Sendable {
     package enum Outcome: String, Sendable {
         case allowed, denied
-        /// Report mode forwards the request; otherwise it would be denied.
+        /// The request would be denied, but report mode forwards it.
         case reported
     }
 
@@ -13,8 +13,9 @@ package struct ReadingVerdict: Equatable, Sendable {
 }
 
 extension PolicyRuleSet {
-    /// The verdict on each reading of the request's path that a server may use: `match` allows a request only if none is denied.
-    /// - Parameter needsRule: whether a rule has to allow the request under `egress.default: deny`.
+    /// The verdict on each reading of the request's path that a server may use. `match` allows a request only if none of these readings
+    /// is denied.
+    /// - Parameter needsRule: whether a rule has to allow the request, as under `egress.default: deny`.
     /// - Returns: empty if the path has one reading, and for CONNECT.
     package func readings(of request: RequestHead, _ facts: borrowing RequestFacts, needsRule: Bool = true) -> [ReadingVerdict] {
         guard case .absolute = request.target.form, !request.target.path.isEmpty else { return [] }
@@ -48,7 +49,7 @@ extension PolicyRuleSet {
 }
 
 extension RuleCondition {
-    /// Whether the condition's paths and one of its operations match this reading of the request's path.
+    /// Whether this reading of the request's path matches a path of the condition, and one of its operations.
     fileprivate func matches(
         reading path: [UInt8], of request: RequestHead, _ facts: borrowing RequestFacts, as readings: MatchedReadings,
         _ known: inout RequestReadings
@@ -61,7 +62,7 @@ extension RuleCondition {
         return false
     }
 
-    /// A rule that denies also compares a pattern as it is written.
+    /// A rule that denies also compares the reading with the pattern as it is written, without decoding escapes.
     private func isPath(_ path: [UInt8], as readings: MatchedReadings) -> Bool {
         paths.isEmpty || paths.contains { $0.decoded.matches(path.span) || readings == .any && $0.matches(path.span) }
     }

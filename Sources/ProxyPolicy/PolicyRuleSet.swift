@@ -1,23 +1,23 @@
 import HTTPCaching
 import HTTPMessage
 
-/// All rules of the settings, compiled once and immutable; requests are matched against it.
+/// All rules of the settings, compiled once and immutable. Requests are matched against this set.
 ///
-/// Rules apply in the order of the settings: the first matching rule that denies ends the list, later cache values override earlier ones,
-/// and field edits are applied one after the other.
+/// Rules apply in the order of the settings. The first matching rule that denies is the last one applied, later cache values override
+/// earlier ones, and field edits are applied one after the other.
 package final class PolicyRuleSet: Sendable {
     package let rules: [PolicyRule]
     private let hosts: HostIndex
 
     /// Whether at least one rule changes cache keys.
     package let rewritesKeys: Bool
-    /// Identifies the parts of the rules that affect the URI under which a response is stored.
+    /// A digest of the parts of the rules that affect the URI under which a response is stored.
     package let keyDigest: [UInt8]
     /// Whether at least one rule upgrades http requests to https.
     package let upgradesToTLS: Bool
     /// The modes that rules set.
     package let modes: Set<RuleMode>
-    /// Whether at least one rule looks at the client: then `RequestFacts.client` must be given.
+    /// Whether at least one rule looks at the client. Then the caller must give `RequestFacts.client`.
     package let looksAtClients: Bool
     /// Whether at least one rule matches on a field of requests, or edits one.
     let looksAtFields: Bool
@@ -36,14 +36,14 @@ package final class PolicyRuleSet: Sendable {
         self.init(rules: ruleSet.rules)
     }
 
-    /// Like the initializer, for a caller that collects the problems of a whole file.
+    /// Like the initializer without `problems`, for a caller that collects the problems of a whole file.
     /// - Returns: `nil` only if a problem was added to `problems`.
     package static func parse(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> PolicyRuleSet? {
         let before = problems.count
         if cursor.isNull { return .empty }
         guard let items = cursor.list(problems: &problems) else { return nil }
         guard items.count <= PolicyLimits.rules else {
-            cursor.report("at most \(PolicyLimits.rules) rules", to: &problems)
+            cursor.report("the settings can have at most \(PolicyLimits.rules) rules", to: &problems)
             return nil
         }
         var firstPlaces: [String: SettingsPlace] = [:]
@@ -59,7 +59,7 @@ package final class PolicyRuleSet: Sendable {
         return problems.count == before ? PolicyRuleSet(rules: rules) : nil
     }
 
-    /// The same rules under other terms.
+    /// The same rules with other settings of `egress`.
     package func under(_ egress: EgressTerms) -> PolicyRuleSet { egress == self.egress ? self : PolicyRuleSet(self, egress) }
 
     private init(_ other: PolicyRuleSet, _ egress: EgressTerms) {
@@ -90,8 +90,8 @@ package final class PolicyRuleSet: Sendable {
 
     package var isEmpty: Bool { rules.isEmpty }
 
-    /// Whether any rule may match: a rule without a host condition, or one that names this request's host. A fast check for every request,
-    /// since few requests match a rule.
+    /// Whether any rule may match: a rule without a host condition, or a rule that names this request's host. This fast check is made
+    /// for every request, since few requests match a rule.
     package func mayConcern(_ request: borrowing RequestHead) -> Bool {
         if case .deny = egress.default { return true }
         return !rules.isEmpty && (!hosts.hostless.isEmpty || hosts.containsMatch(of: request.target, in: request))
@@ -99,9 +99,10 @@ package final class PolicyRuleSet: Sendable {
 
     /// Matches the rules against this request; `matched` is emptied first.
     ///
-    /// Does not allocate if no rule matches, nor for matching rules once `matched` has grown.
+    /// Does not allocate if no rule matches. Allocates for matching rules only until `matched` has grown large enough.
     /// - Parameters:
-    ///   - facts: a client that is not given is unknown: no rule allows it by `client`, and a rule that denies by `client` denies it.
+    ///   - facts: if they have no client, the client is unknown. Then no rule with `client` allows the request, and a rule with
+    ///     `client` that denies does deny it.
     ///   - ignoresDenials: whether to match as if no rule denied anything, and every request was allowed.
     package func match(
         _ request: RequestHead, _ facts: borrowing RequestFacts = RequestFacts(), into matched: inout MatchedRules,
@@ -118,7 +119,7 @@ package final class PolicyRuleSet: Sendable {
         return judgeUpgraded(request, facts, obligations, into: &matched)
     }
 
-    /// Larder sends the request to its https URL. So the rules have to allow that URL too, as if the client had sent it.
+    /// Larder will send the request to its https URL. So the rules have to allow that URL too, as if the client had requested it.
     private func judgeUpgraded(
         _ request: RequestHead, _ facts: borrowing RequestFacts, _ obligations: Obligations, into matched: inout MatchedRules
     ) -> Verdict {
@@ -141,7 +142,7 @@ package final class PolicyRuleSet: Sendable {
         return .allow(obligations)
     }
 
-    /// Calls `body` with each rule that the request may match by its host, in the order of the settings.
+    /// Calls `body`, in the order of the settings, with each rule that the request may match by its host.
     func forEachRule(concerning request: RequestHead, _ body: (PolicyRule) -> Void) {
         var candidates = RuleCandidates()
         candidates.add(hosts.hostless)
@@ -149,8 +150,8 @@ package final class PolicyRuleSet: Sendable {
         while let number = candidates.next(in: hosts.numbers) { body(rules[number]) }
     }
 
-    /// Calls `body` with each rule that requests to this origin may match by their host, in the order of the settings. If the requests in
-    /// the tunnel name the host themselves, these are all rules.
+    /// Calls `body`, in the order of the settings, with each rule that requests to this origin may match by their host. If the requests
+    /// inside the tunnel name the host, these are all rules.
     func forEachRule(for origin: TunnelAuthority, _ body: (PolicyRule) -> Void) {
         var candidates = RuleCandidates()
         candidates.add(hosts.hostless)
@@ -163,7 +164,7 @@ package final class PolicyRuleSet: Sendable {
     }
 
     /// Calls `body` with each rule that a request to this host may match.
-    /// - Parameter name: in lower case, without a final dot.
+    /// - Parameter name: the host's name in lower case, without a final dot.
     func forEachRule(naming name: [UInt8], _ body: (PolicyRule) -> Void) {
         var candidates = RuleCandidates()
         candidates.add(hosts.hostless)
@@ -220,8 +221,8 @@ package final class PolicyRuleSet: Sendable {
     /// Whether a request that this rule denies may get a stored response, if no other rule denies it.
     private func deniedUse(under rule: PolicyRule) -> DeniedUse { rule.deniedUse ?? (egress.servesStored ? .serve : .deny) }
 
-    /// A denied request may get a stored response only if every rule that denies it permits that. The first rule that does not
-    /// permit it decides.
+    /// A denied request may get a stored response only if every rule that denies the request permits it. This looks for the first rule
+    /// that does not.
     private func findStricterDenial(
         _ request: RequestHead, _ facts: borrowing RequestFacts, into matched: inout MatchedRules
     ) {
@@ -246,7 +247,7 @@ package final class PolicyRuleSet: Sendable {
         return .allow(obligations)
     }
 
-    /// Whether some requests that would be denied are only reported: because of `egress.enforce`, or because of a rule's `enforce`.
+    /// Whether some requests are reported instead of denied, because of `egress.enforce` or because of a rule's `enforce`.
     package var reportsDenials: Bool {
         egress.enforcement == .report || rules.contains { $0.denies && $0.enforcement == .report }
     }

@@ -1,8 +1,8 @@
 import HTTPMessage
 
-/// The narrowest rule that would allow a request, for the client that was denied.
+/// The narrowest rule that would allow a denied request. Larder suggests it to the client.
 package enum SuggestedRule {
-    /// For a longer path no rule is suggested, because such a rule would be unreadable.
+    /// The maximum length of a path in bytes. For a longer path no rule is suggested, because the rule would be unreadable.
     private static let pathLimit = 256
 
     /// One rule of the settings, as JSON, which is also YAML. Empty if no rule can allow exactly this request.
@@ -30,8 +30,8 @@ package enum SuggestedRule {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// Whether the path as a pattern allows the request and nothing else. A star in the path would allow more requests, and a path with
-    /// several readings would not be allowed.
+    /// Whether the request's path, used as a pattern, allows the request and nothing else. A star in the path would also allow other
+    /// requests. A path with several readings would not be allowed by its own pattern.
     private static func isAllowedByItsPath(_ request: RequestHead) -> Bool {
         let path = request.target.path.isEmpty ? "/" : text(request.span(of: request.target.path))
         guard request.method != .other, path.utf8.count <= pathLimit, !path.utf8.contains(UInt8(ascii: "*")),

@@ -1,21 +1,22 @@
 import HTTPCaching
 
-/// The rules' decision about a request. A trivial type: the rules are in the `MatchedRules` that were filled with it.
+/// The rules' decision about a request. A trivial type (no reference counts): the rules themselves are in the `MatchedRules` that was
+/// filled together with it.
 package enum Verdict: Equatable, Sendable {
     case allow(Obligations)
-    /// `MatchedRules.denyingRule` has the name and the reason.
+    /// A rule denies the request. `MatchedRules.denyingRule` has the rule's name and reason.
     case deny
     /// No rule allows the request, and the settings deny such requests (`egress.default: deny`).
     case unlisted
-    /// Some readings of the path are allowed and others are not (`PathReadings`).
+    /// Some readings of the request's path are allowed and others are not (`PathReadings`).
     case ambiguousPath
 
     package var isAllowed: Bool { if case .allow = self { true } else { false } }
 }
 
-/// Which tunnels the rules allow to the host of a CONNECT.
+/// Which tunnels to the host of a CONNECT request the rules allow.
 package enum TunnelPermission: UInt8, Sendable {
-    /// None: the rules decide by the requests inside, so Larder has to see them.
+    /// No tunnel: the rules look at the requests inside the tunnel, so Larder has to intercept it.
     case inspectedOnly
     /// A tunnel whose ClientHello names the host.
     case named
@@ -26,7 +27,7 @@ package enum TunnelPermission: UInt8, Sendable {
 /// What Larder must do for an allowed request.
 package struct Obligations: Equatable, Sendable {
     package var cache = CacheOverrides.none
-    /// Overrides the mode that is active for all requests; `nil` keeps it.
+    /// The mode that overrides the mode for all requests; `nil` keeps the latter.
     package var mode: RuleMode?
     /// The request's fields must be edited: `MatchedRules.editRequest`.
     package var editsRequest = false
@@ -36,25 +37,25 @@ package struct Obligations: Equatable, Sendable {
     package var editsResponse = false
     /// The response must be validated: `MatchedRules.validation`.
     package var validates = false
-    /// Validation also checks the body, so a range must be cut from the complete, checked body.
+    /// The validation also checks the body, so a range must be cut from the complete and checked body.
     package var checksBody = false
 
     /// The response's content must be transformed: `MatchedRules.transform`.
     package var transforms = false
 
-    /// The key is not the target alone: see `MatchedRules.keyRewriting`.
+    /// The cache key is not made from the target alone: see `MatchedRules.keyRewriting`.
     package var rewritesKey = false
 
     /// A matching rule has a limit: `MatchedRules.limits`.
     package var limits = false
 
-    /// A matching rule limits contents, whose length a tunnel hides.
+    /// A matching rule limits the length of content, which a tunnel hides.
     package var limitsContent = false
 
-    /// Report mode forwards the request for this reason; without it the request would be denied.
+    /// The request would be denied for this reason, but report mode forwards it.
     package var reported: ReportedDenial?
 
-    /// Which tunnels the rules allow, for a CONNECT.
+    /// For a CONNECT request, the tunnels that the rules allow.
     package var tunnel = TunnelPermission.any
 
     package init() {}

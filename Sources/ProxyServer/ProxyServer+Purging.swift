@@ -3,8 +3,8 @@ import ResponseStore
 import SharedFetches
 
 extension ProxyServer {
-    /// Purges matching responses from the store and from fetches in flight, or makes them stale. Once `report` is called with the purge in
-    /// effect, it applies to all later requests on all loops.
+    /// Purges matching responses from the store and from fetches in flight, or makes them stale. Once `report` is called with the result
+    /// that the purge is in effect, the purge applies to all later requests on all loops.
     /// - Returns: `false` if too many purges are in progress, in which case nothing is purged.
     package func purge(
         _ request: PurgeRequest, isSoft: Bool, at now: Timestamp, report: @escaping @Sendable (PurgeProgress) -> Void

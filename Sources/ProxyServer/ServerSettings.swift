@@ -30,7 +30,7 @@ package struct ServerSettings: Sendable {
         /// The maximum time for the beginning of an intercepted tunnel, from its first byte to the end of the TLS handshake. Also the
         /// maximum time for a TLS listener, from the connection to the end of the handshake.
         package var clientHandshake = 10_000
-        /// The time that a client has for its part of a handshake before a waiting client may replace it.
+        /// How long a client may take for its part of a handshake before Larder may end the handshake in favor of a waiting client.
         package var undisturbedHandshake = 3_000
         /// How long a tunnel stays open without a byte in either direction.
         package var tunnelIdle = 600_000
@@ -51,7 +51,7 @@ package struct ServerSettings: Sendable {
     /// Whether requests may be forwarded, always or depending on the network, and how recordings are used.
     package enum Mode: Sendable { case live, offline, auto, replay, record, recordMissing, refresh, diff }
 
-    /// Decides whether the gate of `transport` is closed.
+    /// The mode of the proxy. It decides whether the egress gate of `transport` is closed.
     package var mode = Mode.live
     /// The recordings to replay; `nil` for none.
     package var layers: ReplaySources?
@@ -75,14 +75,14 @@ package struct ServerSettings: Sendable {
     /// Time limits in milliseconds.
     package var timeouts = Timeouts()
     package var transport = TransportConfiguration()
-    /// The maximum number of client connections; further ones get 503.
+    /// The maximum number of client connections; clients beyond it get 503.
     package var connectionLimit = 16_384
-    /// The maximum number of clients that are being sent a refusal; further ones are closed without a response.
+    /// The maximum number of clients that are being sent a refusal; the connections of further clients are closed without a response.
     package var refusalLimit = 256
     package var admission = ClientAdmission()
     /// The TLS setup of each listener, in order; `nil`, or a missing entry, for plain text.
     package var listenerTLS: [ListenerTLS?] = []
-    /// The name by which rules know the clients; empty without a name.
+    /// The name by which rules identify the clients; empty if the clients have no name.
     package var runName = ""
     /// Clients that may use the method PURGE.
     package var purgeClients: [AddressRange] = []

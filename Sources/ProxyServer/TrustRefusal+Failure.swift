@@ -4,7 +4,7 @@ import ServerTrust
 /// Trust failures with advice for users. The switch over the reasons has no `default`, so that the compiler requires a sentence
 /// for each new reason.
 extension TrustRefusal {
-    /// - Parameter port: the server's.
+    /// - Parameter port: the server's port.
     package convenience init(_ failure: TrustFailure, port: UInt16) {
         self.init(
             reason: StaticToken(failure.reason.word), host: failure.host, source: failure.policySource,
@@ -30,7 +30,7 @@ private struct Advice {
     /// The host, with its port where that is not the usual one.
     private let server: String
     private let subject: String
-    /// `the settings (larder.yaml:14:5)`
+    /// The place of the policy, as in `the settings (larder.yaml:14:5)`.
     private let settings: String
 
     init(_ failure: TrustFailure, port: UInt16) {

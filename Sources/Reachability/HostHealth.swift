@@ -1,16 +1,16 @@
 /// Tracks from reported attempts which hosts could be reached, and which hosts should not be tried now.
 ///
-/// A value: the code that makes attempts keeps one and reports their results. It sends no requests itself. After enough
-/// failures in a row a host is `unreachable` for a pause that doubles with each further failure. Then one attempt shows whether
-/// it is back.
+/// The code that makes the attempts stores this value and reports their results to it; this type sends no requests. After
+/// enough failures in a row a host is `unreachable` for a pause, which doubles with each further failure. The first attempt
+/// after the pause shows whether the host can be reached again.
 public struct HostHealth: Sendable {
     /// The state of one host at one time.
     public enum Verdict: Equatable, Sendable {
-        /// No attempt, no recent one, or too few failures.
+        /// No recent attempt was reported, too few attempts have failed, or the pause is over.
         case unknown
         /// The last attempt succeeded.
         case reachable
-        /// This many attempts in a row have failed; the next one should be made at `retryAt`.
+        /// The last `failures` attempts have failed; the next attempt should be made at `retryAt`.
         case unreachable(failures: Int, retryAt: ContinuousClock.Instant)
     }
 
@@ -22,11 +22,11 @@ public struct HostHealth: Sendable {
         public var nameLength = 255
         /// Failures in a row before the verdict is `unreachable`.
         public var failureCount = 3
-        /// The pause after the verdict first becomes `unreachable`.
+        /// The pause when the verdict first becomes `unreachable`.
         public var firstPause = Duration.seconds(1)
         /// The longest pause, after any number of failures.
         public var longestPause = Duration.seconds(60)
-        /// How long a report is used.
+        /// How long a report counts; older reports are ignored.
         public var memory = Duration.seconds(600)
 
         /// The default limits.
@@ -42,7 +42,7 @@ public struct HostHealth: Sendable {
     public let limits: Limits
     private var records: [String: Record] = [:]
 
-    /// No host is tracked yet.
+    /// Creates a value that tracks no host yet.
     public init(limits: Limits = Limits()) {
         precondition(limits.hostCount > 0 && limits.failureCount > 0, "nothing could be known")
         self.limits = limits
@@ -72,7 +72,7 @@ public struct HostHealth: Sendable {
         return retryAt > now ? .unreachable(failures: record.failures, retryAt: retryAt) : .unknown
     }
 
-    /// Call it when the network has changed: hosts that failed in the old one may work in the new one.
+    /// Forgets all failures. Call this when the machine's network has changed: hosts that could not be reached before may be reachable now.
     public mutating func forgetFailures() { records = records.filter { $0.value.failures == 0 } }
 
     /// Failures in a row are counted up to this number: enough for the longest pause, and far from overflow.
@@ -95,8 +95,8 @@ public struct HostHealth: Sendable {
     }
 
     private func pause(after failures: Int) -> Duration {
-        // At most 32 doublings, so that the product cannot overflow. After 32 doublings, a pause of 1 s would be 2^32 s, which is longer
-        // than any pause.
+        // At most 32 doublings, so that the product cannot overflow. After 32 doublings, a pause of 1 s would be 2^32 s, which is above
+        // every limit.
         let doublings = min(failures - limits.failureCount, 32)
         return min(limits.firstPause * (1 << doublings), limits.longestPause)
     }

@@ -20,9 +20,9 @@ enum LinkKind {
     /// Links that look like Ethernet, but send their traffic through another link.
     private static let tunnelMakings: Set = ["tun", "vxlan", "gretap", "ip6gretap", "geneve", "dummy", "ifb"]
 
-    /// `DEVTYPE` in the link's entry; `nil` if there is none.
+    /// The value of `DEVTYPE` in the link's file `uevent`; `nil` if the file has no such line.
     private static func deviceType(of link: Link, folder: String) -> Substring? {
-        // The kernel does not allow such link names. This check ensures that no other file is read.
+        // The kernel allows none of these link names. The check ensures that no file outside the folder is read.
         guard !link.name.isEmpty, !link.name.contains("/"), !link.name.hasPrefix(".") else { return nil }
         guard let text = beginning(of: "\(folder)/\(link.name)/uevent") else { return nil }
         let lines = text.split(separator: "\n")

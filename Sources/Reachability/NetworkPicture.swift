@@ -35,7 +35,7 @@ struct InterfaceAddress: Hashable {
     let isUsable: Bool
 }
 
-/// A route for destinations without a more specific one.
+/// A default route: used for destinations that no more specific route covers.
 struct DefaultRoute: Equatable {
     let family: AddressFamily
     var table: UInt32
@@ -58,8 +58,8 @@ struct DefaultRoute: Equatable {
 
 /// The links, addresses and default routes of the machine at one moment.
 struct NetworkPicture: Equatable {
-    /// How many entries of each kind are kept; further ones are ignored. A machine usually has a few; one with thousands of containers has
-    /// some thousands.
+    /// How many entries of each kind are kept; further ones are ignored. A machine usually has a few entries; a machine with thousands of
+    /// containers has some thousands.
     static let linkLimit = 16_384
     static let routeLimit = 1024
 

@@ -15,7 +15,7 @@ final class NetworkWatch: EventHandler, TimerHandler {
     private var observed = ReachabilityStatus.unknown
     private var forced: ReachabilityStatus?
 
-    /// The length of the buffer. The kernel sends no longer datagrams to a reader with such a buffer.
+    /// The length of the buffer, in bytes. The kernel limits the length of its datagrams to the length of the reader's buffer.
     private static let bufferLength = 64 * 1024
     /// After this many datagrams the loop handles other events first.
     private static let readLimit = 64

@@ -2,7 +2,7 @@ import CLinux
 import EventLoop
 import Glibc
 
-/// Reports whether this machine has a network, and each change of that, from the kernel's netlink messages. It does not poll.
+/// Reports whether this machine has a network, and each change of this status, from the kernel's netlink messages. It does not poll.
 ///
 /// It watches from `init` to `stop`, on its own thread, which sleeps until the kernel sends a message. It sees the network
 /// namespace of the thread that created it.

@@ -5,9 +5,9 @@
 public enum ReachabilityStatus: Hashable, Sendable {
     /// The kernel has not reported its state yet, or cannot be queried.
     case unknown
-    /// No route leads out. A machine with only a loopback link is offline.
+    /// No default route leads out of the machine. A machine with only a loopback link is offline.
     case offline(OfflineReason)
-    /// A default route leads out on this path.
+    /// A default route leads out of the machine on this path.
     case online(NetworkPath)
 
     /// Whether the machine is known to be offline.
@@ -23,7 +23,7 @@ public enum OfflineReason: String, Hashable, Sendable, CaseIterable {
     case noLink = "no_link"
     /// No running link except loopback has an address that is valid beyond the link.
     case noAddress = "no_address"
-    /// No default route uses a running link with such an address.
+    /// No default route uses a running link that has an address valid beyond the link.
     case noRoute = "no_route"
     /// `ReachabilityMonitor.force(_:)` has set this status.
     case forced

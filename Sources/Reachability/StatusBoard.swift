@@ -1,6 +1,6 @@
 import EventLoop
 
-/// The last reported status, and the listeners for the next ones.
+/// The last reported status, and the listeners that receive the next statuses.
 ///
 /// Only the monitor's thread reports statuses, so their order is defined. Any thread may read the status and listen.
 final class StatusBoard: Sendable {
@@ -52,7 +52,7 @@ final class StatusBoard: Sendable {
         for listener in listeners { listener.yield(status) }
     }
 
-    /// - Returns: whether this call ended the board; `false` if it had ended before.
+    /// - Returns: whether this call ended the streams; `false` if an earlier call had ended them.
     func end() -> Bool {
         let listeners = state.withLock { state -> [AsyncStream<ReachabilityStatus>.Continuation]? in
             if state.hasEnded { return nil }

@@ -1,7 +1,7 @@
 import HTTPMessage
 import Snapshots
 
-/// Records one exchange. The exchange's driver owns it. Its calls reach the recording's thread in their order.
+/// Records one exchange. The exchange's driver owns it. The calls of this object reach the recording's thread in their order.
 package struct ExchangeRecorder: Sendable {
     /// The facts known at the end of the exchange.
     package struct End: Sendable {

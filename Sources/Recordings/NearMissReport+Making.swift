@@ -8,7 +8,7 @@ extension NearMissReport {
     private static let count = 5
 
     /// - Parameters:
-    ///   - found: the near misses of all layers, those of the first layer first.
+    ///   - found: the near misses of all replay sources, those of the first source first.
     ///   - reason: the reason of the miss, which the report gives for a recording without differences.
     init(_ found: [NearMiss], _ reason: MissReason) {
         // `sorted` is not guaranteed to be stable.

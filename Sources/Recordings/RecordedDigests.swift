@@ -1,7 +1,7 @@
 import ServerTrust
 
-/// The content digests of recordings, for log lines. If the exchange ends first, its digest is kept for the line. If the line comes first,
-/// it waits for the end of the exchange. Confined to the recording's thread.
+/// The content digests of recordings, for log lines. If an exchange ends before its log line is written, its digest is kept for the line.
+/// Otherwise the line waits for the end of the exchange. Confined to the recording's thread.
 package struct RecordedDigests {
     package typealias Line = @Sendable (SHA256Digest?) -> Void
 

@@ -5,10 +5,11 @@ import ServerTrust
 import Snapshots
 import Synchronization
 
-/// A snapshot into which exchanges are recorded, until it is finished. It is written on its own thread; callable from any thread.
+/// A snapshot into which exchanges are recorded, until it is finished. The snapshot is written on its own thread; the methods can be
+/// called from any thread.
 ///
-/// Write errors are counted and reported at the end; clients are still served. The writer lags behind the origins by at most a window.
-/// Beyond it the origins are not read, so a slow disk slows down clients but loses no data.
+/// Write errors are counted and reported at the end; clients are still served. If more than `window` bytes wait for the disk, no more
+/// bytes are read from the origins. So a slow disk slows down clients, but loses no data.
 package final class RecordingFile: Sendable {
     /// What to do with exchanges.
     package enum Purpose: Sendable {
@@ -23,7 +24,7 @@ package final class RecordingFile: Sendable {
     /// What to record, and how.
     package struct Terms: Sendable {
         package var purpose = Purpose.record
-        /// The path of the finished file. A comparison writes no file: here it has the path of the first snapshot.
+        /// The path of the finished file. For a comparison, which writes no file, this is the path of the first snapshot.
         package var path: String
         package var existing = SnapshotWriter.Existing.refuse
         /// Whether to resume an unfinished recording.
@@ -38,7 +39,7 @@ package final class RecordingFile: Sendable {
         package var unscanned: Redactor.Unscanned?
         /// Whether responses that shared caches must not store are recorded too.
         package var keepsUnshared = true
-        /// The program that writes the file, for the manifest.
+        /// The name of the program that writes the file, for the file's manifest.
         package var tool: String
         /// The time at which the file's generation begins.
         package var now: Timestamp
@@ -114,7 +115,7 @@ package final class RecordingFile: Sendable {
 
     deinit {
         thread.handle.stop()
-        // The recorder's thread may run this, if it releases the last reference. That thread then ends by itself.
+        // The recorder's thread may run this code, if it releases the last reference. That thread then ends by itself.
         _ = thread.join(withinMilliseconds: 1000)
     }
 
@@ -133,7 +134,7 @@ package final class RecordingFile: Sendable {
 
     /// Finishes `FILE` after all earlier calls. Nothing is recorded afterwards.
     /// - Parameters:
-    ///   - key: signs it; `nil` leaves it unsigned.
+    ///   - key: signs the file; `nil` leaves the file unsigned.
     ///   - completion: called on any thread with the file's roots; `nil` if no file was written.
     package func finish(
         signing key: SigningKey? = nil, _ completion: @escaping @Sendable (Result<SnapshotRoots?, SnapshotError>) -> Void
@@ -148,7 +149,7 @@ package final class RecordingFile: Sendable {
         if !isTaken { completion(.failure(.malformed("the recording is already finished"))) }
     }
 
-    // MARK: For exchanges
+    // MARK: Recording exchanges
 
     func beginUse() { uses.withLock { $0.count += 1 } }
 
@@ -164,7 +165,7 @@ package final class RecordingFile: Sendable {
     }
 
     /// Begins to record an exchange.
-    /// - Parameter isLogged: whether its digest will be requested (`ExchangeRecorder.tellDigest`).
+    /// - Parameter isLogged: whether the exchange's digest will be requested (`ExchangeRecorder.tellDigest`).
     package func begin(_ request: RequestToMatch, isLogged: Bool) -> ExchangeRecorder {
         let number = nextNumber.add(1, ordering: .relaxed).newValue
         run(request.body.octetCount) { (session) throws(SnapshotError) in
@@ -173,7 +174,7 @@ package final class RecordingFile: Sendable {
         return ExchangeRecorder(file: self, number: number)
     }
 
-    /// Notes a tunnel to a host: exchanges in it are not recorded.
+    /// Notes that a tunnel to a host was opened. The exchanges in the tunnel are not recorded.
     package func noteTunnel(to host: String) { progress.note { $0.noteTunnel(to: host) } }
 
     /// Notes a forwarded request that is not recorded, and why.

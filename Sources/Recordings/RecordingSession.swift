@@ -38,7 +38,7 @@ final class RecordingSession: TimerHandler {
         loop?.setTimer(timer, afterMilliseconds: RecordingFile.commitInterval)
     }
 
-    /// - Parameter isLogged: whether its digest will be requested.
+    /// - Parameter isLogged: whether the exchange's digest will be requested.
     package func begin(_ number: UInt64, _ request: RequestToMatch, isLogged: Bool) throws(SnapshotError) {
         if isLogged { digests.begin(number) }
         if let failure { throw failure }

@@ -5,8 +5,9 @@ import Snapshots
 /// Replayed responses that a loop keeps in memory: an equal request need not wait for the thread that reads the files. Confined to its
 /// loop.
 ///
-/// Requests are equal if their heads have the same bytes and their URIs are equal. Requests with content are not remembered, nor responses
-/// of a sequence, nor truncated ones. A hash of the request selects one slot, and a new response replaces the slot's previous one.
+/// Requests are equal if their heads have the same bytes and their URIs are equal. The memory contains no requests with content, no
+/// responses of a sequence, and no truncated responses. A hash of the request selects one slot, and a new response replaces the slot's
+/// previous one.
 package final class ReplayMemory {
     private var places: [ReplayedAnswer?]
     private var byteCount = 0

@@ -3,7 +3,8 @@ import ResponseStore
 import ServerTrust
 import Snapshots
 
-/// The files of the layers as opened by one thread, and the sequence positions of each session. Confined to its thread.
+/// The files of the replay sources as opened by one thread, and the positions of each session in recorded sequences. Confined to its
+/// thread.
 final class ReplayReader {
     private let terms: ReplaySources.Terms
     private let layers: [SnapshotLayer]
@@ -69,7 +70,7 @@ final class ReplayReader {
                 if searches[number] == nil { searches[number] = try NearMissSearch(layer.snapshot, key: terms.key) }
                 if let search = searches[number] { found += try search.nearest(to: query.request) }
             } catch {
-                // The damage was already reported by the request that found it.
+                // The request that found the damage has already reported it.
                 continue
             }
         }

@@ -9,8 +9,8 @@ import Synchronization
 
 /// The recordings that are replayed, in order of precedence: finished snapshots, opened for reading.
 ///
-/// One thread looks up recordings in the files, reads bodies and keeps the sequences. A second thread has the same files open for the
-/// slower search for near misses. Callable from any thread.
+/// One thread looks up recordings in the files, reads bodies and keeps the positions in sequences. A second thread has the same files
+/// open for the slower search for near misses. The methods can be called from any thread.
 package final class ReplaySources: Sendable {
     /// How recordings are replayed.
     package struct Terms: Sendable {
@@ -38,8 +38,8 @@ package final class ReplaySources: Sendable {
 
     /// Limits on memory and open files of the thread that reads the files.
     package struct Limits: Sendable {
-        /// Up to this many bytes, a body is read at once; a longer one is read in pieces. Each client that receives a body holds at most
-        /// one such buffer in memory.
+        /// A body of up to this many bytes is read at once; a longer body is read in pieces. Each client that receives a body holds at
+        /// most one such buffer in memory.
         package var wholeLength: UInt64 = 1 << 20
         /// The maximum length, encoded and decoded, of a body that is decoded for a client that does not accept its codings, in bytes. The
         /// thread that reads the files decodes it, while other requests wait. A longer body keeps its codings.
@@ -62,7 +62,7 @@ package final class ReplaySources: Sendable {
         case address
     }
 
-    /// What replay does for an exchange that failed when it was recorded.
+    /// How replay answers a request whose exchange failed when it was recorded.
     package enum FailureReplay: String, Sendable, CaseIterable { case same, miss }
 
     /// The names of the files for users: the last component of each path.
@@ -106,7 +106,7 @@ package final class ReplaySources: Sendable {
     deinit {
         reader.handle.stop()
         searcher.handle.stop()
-        // One of the two threads may run this, if it releases the last reference. That thread then ends by itself.
+        // One of the two threads may run this code, if it releases the last reference. That thread then ends by itself.
         _ = reader.join(withinMilliseconds: 1000)
         _ = searcher.join(withinMilliseconds: 1000)
     }
@@ -198,17 +198,17 @@ package struct RecordingQuery: Sendable {
     }
 }
 
-/// The outcome of looking up a request in the layers.
+/// The outcome of looking up a request in the replay sources.
 package enum LayerAnswer: Sendable {
     case found(ReplayedResponse, AnswerPlace)
     case missed(MissReason, nearest: NearMissReport?)
     case damaged
 }
 
-/// The location of a recording in the layers.
+/// The location of a recording in the replay sources.
 package struct AnswerPlace: Sendable {
     package let layer: Int
-    /// The recording's position in the layer's canonical order.
+    /// The recording's position in the canonical order of its replay source.
     let place: Int
     /// The body to read piece by piece; `nil` if the response holds the content.
     package let body: RecordedBody?

@@ -14,7 +14,7 @@ struct Checksum {
         withUnsafeBytes(of: number) { state = cxxhash_64($0.baseAddress, 8, state) }
     }
 
-    /// Includes the length, so that bytes cannot move from one part to the next.
+    /// Also adds the length of the bytes: without it, moving bytes from one part to the next would not change the checksum.
     mutating func combine(_ bytes: UnsafeRawBufferPointer) {
         combine(Int64(bytes.count))
         state = cxxhash_64(bytes.baseAddress, bytes.count, state)

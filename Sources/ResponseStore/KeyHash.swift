@@ -2,12 +2,12 @@ import CXXHash
 
 /// A 128-bit hash of a key. It uses a secret, so that clients cannot choose keys that collide.
 struct KeyHash: Hashable, Sendable {
-    /// Selects the shard and the position in it.
+    /// The half of the hash that selects the shard and the position in it.
     let low: UInt64
-    /// Represents the key in the set of stored keys.
+    /// The half of the hash that represents the key in the set of stored keys.
     let high: UInt64
 
-    /// The 16 bytes as in the store's file.
+    /// Calls `body` with the 16 bytes of the hash, as they are in the store's file.
     func withBytes<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
         let bytes = bytes
         return body(bytes.span)

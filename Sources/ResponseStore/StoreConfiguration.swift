@@ -13,10 +13,10 @@ package struct StoreConfiguration: Sendable {
 
     /// Which process writes the file.
     package enum Access: Sendable {
-        /// Only this process, which takes the store's lock.
+        /// Only this process writes the file, and takes the store's lock.
         case owned
-        /// Possibly another process. This store only reads the file, and keeps new responses in memory only (docs/decisions/0015). The
-        /// file must exist and be of this version.
+        /// Another process may write the file. This store only reads the file, and keeps new responses in memory only
+        /// (docs/decisions/0015). The file must exist and be of this version.
         case readOnlyBackingStore
     }
 
@@ -30,7 +30,7 @@ package struct StoreConfiguration: Sendable {
     /// The number of threads that read the file: two, or four if the store is larger than memory.
     package var readerCount = 2
     package var limits = StoreLimits()
-    /// `.kept` for manual work on a store: neither a full disk nor damage causes its content to be deleted.
+    /// The role of the file. In the role `.kept`, for manual work on a store, neither a full disk nor damage causes content to be deleted.
     package var role = StoreFile.Role.cache
     /// Gets notices for the log. Called on the store's threads.
     package var report: @Sendable (StoreNotice) -> Void = { _ in }
@@ -49,16 +49,16 @@ package struct StoreConfiguration: Sendable {
 package struct StoreLimits: Sendable {
     /// Bodies up to this length, in bytes, are stored in their response's row.
     static let inlineBodyLength = 16 << 10
-    /// The maximum total size in bytes of certificate chains in the file, and of those of responses in memory: about 8,000 of 4 KiB.
-    /// Further responses are stored without their chains.
+    /// The maximum total size in bytes of the certificate chains in the file, and of the chains of responses in memory. It allows
+    /// about 8,000 chains of 4 KiB in each. Further responses are stored without their chains.
     static let chainOctets = 32 << 20
 
     /// How much may be queued for the writer before `put` and `beginPending` report that the store is busy.
     package var queuedBytes = 64 << 20
     package var queuedOperations = 65_536
     /// The queue accepts nothing more while the queued work would take longer than `queuedMilliseconds` at the writer's current pace, or
-    /// while no transaction has completed for `stalledMilliseconds`. Both times together must leave some of the second after which a
-    /// response survives a kill.
+    /// while no transaction has completed for `stalledMilliseconds`. A stored response must survive a kill after one second, so both
+    /// times together must be clearly less than a second.
     package var queuedMilliseconds = 400
     package var stalledMilliseconds = 500
     /// The maximum number of lookups and reads queued for the readers.

@@ -15,7 +15,7 @@ package struct StoreStatistics: Sendable, Equatable {
     package var stored = 0
     package var evicted = 0
     package var memoryEvicted = 0
-    /// Responses rejected before anything was written: the sum of the counts in `unstored` whose reason `isBusy`.
+    /// Responses rejected before anything was written: the sum of the counts in `unstored` for the reasons whose `isBusy` is `true`.
     package var refusedBusy = 0
     /// The number of operations in failed transactions.
     package var notStored = 0

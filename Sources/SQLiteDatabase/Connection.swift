@@ -6,9 +6,9 @@ internal import CSQLite
 package final class Connection {
     package enum Access {
         case reading, writing, checkpointing
-        /// Reads a file without any change, even at the close: the write-ahead log stays as it is.
+        /// Reads a file without changing it, not even when the connection closes: the write-ahead log stays as it is.
         case browsing
-        /// Reads a complete file that does not change, in a directory that may be read-only. Its content is not trusted (T46).
+        /// Reads a complete file that does not change, in a directory that may be read-only. Its content is not trusted (threat T46).
         case immutable
     }
 
@@ -50,7 +50,7 @@ package final class Connection {
         if access == .immutable { limitValues() }
         sqlite3_busy_timeout(handle, Self.busyMilliseconds)
         try apply(access)
-        // The hook is set last: setting automatic checkpoints removes it.
+        // The hook is set last, because setting automatic checkpoints removes it.
         sqlite3_wal_hook(handle, noteLogPages, logPages)
     }
 
@@ -85,8 +85,8 @@ package final class Connection {
     package enum Checkpoint {
         /// Writes back as much of the log as possible without waiting for another connection.
         case passive
-        /// Writes back the whole log, so that the next transaction writes at the log's start again. Waits up to 100 ms for readers and
-        /// writers.
+        /// Writes back the whole log, so that the next transaction writes at the log's start again. Waits up to 100 ms for other readers
+        /// and writers.
         case restart
         /// Writes back the whole log, and truncates it.
         case truncate
@@ -119,8 +119,8 @@ package final class Connection {
     /// Frees the memory of cached pages.
     package func releaseMemory() { sqlite3_db_release_memory(handle) }
 
-    /// Prevents this connection from writing back and deleting the log if it closes last. Used if the file is about to be moved, or stays
-    /// in use elsewhere.
+    /// Prevents this connection from writing back and deleting the log when it is the last to close. Used if the file is about to be
+    /// moved, or if other connections still use it.
     package func leaveLogOnClose() {
         // This call fails only for a closed connection.
         _ = csqlite_configure(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
@@ -142,7 +142,7 @@ package final class Connection {
     private func apply(_ access: Access) throws(DatabaseError) {
         try execute("PRAGMA mmap_size=0; PRAGMA temp_store=MEMORY; PRAGMA cell_size_check=ON; PRAGMA wal_autocheckpoint=0")
         switch access {
-        // This cache is enough for the upper pages of the indexes. The system's page cache has the other pages.
+        // These 2 MiB are enough to cache the upper pages of the indexes. The system's page cache has the other pages.
         case .reading, .browsing: try execute("PRAGMA query_only=ON; PRAGMA cache_size=-2048")
         case .immutable: try execute("PRAGMA query_only=ON; PRAGMA cache_size=-8192")
         case .writing: try execute("PRAGMA synchronous=NORMAL; PRAGMA cache_size=-8192; PRAGMA secure_delete=FAST")

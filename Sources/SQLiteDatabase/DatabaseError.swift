@@ -1,7 +1,7 @@
 internal import CSQLite
 internal import Glibc
 
-/// An error with one of Larder's files, or with one statement on it.
+/// An error that concerns one of Larder's database files, or one statement on such a file.
 public struct DatabaseError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The kind of error.
     public enum Code: Sendable, Equatable {
@@ -62,7 +62,7 @@ public struct DatabaseError: Error, Sendable, Equatable, CustomStringConvertible
 }
 
 extension DatabaseError.Code {
-    /// Maps SQLite's result codes; nothing else interprets them.
+    /// Maps SQLite's result codes. No other code interprets them.
     /// - Parameters:
     ///   - extended: the extended result code.
     ///   - systemError: `errno` of the underlying system call, if there was one.
@@ -70,8 +70,8 @@ extension DatabaseError.Code {
         switch extended & 0xFF {
         case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_TOOBIG, SQLITE_FORMAT, SQLITE_MISMATCH: self = .damaged
         case SQLITE_CONSTRAINT: self = .constraint
-        // Larder's statements match the schema, which was checked when the file was opened. So an SQL error means that the schema's page
-        // was damaged since.
+        // Larder's statements match the schema, which was checked when the file was opened. So an SQL error means that the page with the
+        // schema was damaged since then.
         case SQLITE_ERROR: self = .damaged
         case SQLITE_FULL: self = .diskFull
         case SQLITE_BUSY, SQLITE_LOCKED: self = .busy
@@ -84,7 +84,7 @@ extension DatabaseError.Code {
     }
 
     private init(inputOutput extended: Int32, systemError: Int32) {
-        // These are the `n` of the extended codes `SQLITE_IOERR | n << 8`, whose macros Swift does not import.
+        // These numbers are the `n` in the extended codes `SQLITE_IOERR | n << 8`, whose macros Swift does not import.
         switch extended >> 8 {
         case 2, 33: self = .damaged  // IOERR_SHORT_READ, IOERR_CORRUPTFS
         case 3, 6, 19, 21, 4, 24: self = DatabaseError.Code.isFull(systemError) ? .diskFull : .inputOutput

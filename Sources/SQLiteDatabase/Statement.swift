@@ -33,7 +33,7 @@ package final class Statement {
         check(csqlite_bind_borrowed(handle, index, bytes.baseAddress, UInt64(bytes.count)))
     }
 
-    // MARK: Running
+    // MARK: Running the statement
 
     /// - Returns: whether the statement has produced a row.
     package func step() throws(DatabaseError) -> Bool {
@@ -76,7 +76,8 @@ package final class Statement {
     package func text(_ column: Int32) -> String { withBytes(column) { String(decoding: $0, as: UTF8.self) } }
 
     private func check(_ code: Int32) {
-        // An error here is a wrong use of SQLite, an index out of range, or a lack of memory, which also ends the process elsewhere.
+        // An error here means that the code uses SQLite wrongly, that the index does not exist, or that memory is exhausted, which ends
+        // the process elsewhere too.
         precondition(code == SQLITE_OK, "a parameter that does not fit its statement")
     }
 }

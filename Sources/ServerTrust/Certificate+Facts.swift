@@ -68,7 +68,7 @@ extension Certificate {
         return escaped(octets)
     }
 
-    /// Printable ASCII unchanged, all other bytes as `\xNN`.
+    /// The bytes as text: printable ASCII unchanged, all other bytes as `\xNN`.
     static func escaped(_ octets: some Sequence<UInt8>) -> String {
         var text = ""
         for octet in octets {

@@ -20,7 +20,8 @@ extension Certificate {
         }
     }
 
-    /// Explicit parameters instead of a named curve (RFC 5480 §2.1.1 forbids them) let a forger choose the generator.
+    /// Whether the key defines its curve by explicit parameters instead of a name, which RFC 5480 §2.1.1 forbids: a forger could choose
+    /// the generator.
     private static func hasCurveOfItsOwn(_ key: OpaquePointer) -> Bool {
         var isExplicit: Int32 = 0
         return EVP_PKEY_get_int_param(key, OSSL_PKEY_PARAM_EC_DECODED_FROM_EXPLICIT_PARAMS, &isExplicit) == 1 && isExplicit != 0

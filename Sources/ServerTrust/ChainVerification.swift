@@ -40,7 +40,7 @@ struct ChainVerification {
             fault.chain = chain
             throw fault
         }
-        // Verification failed, but recorded no fault.
+        // OpenSSL's verification failed without reporting a fault.
         guard isVerified, chain.first == leaf else { throw ChainFault(reason: .malformed, chain: chain) }
         return VerifiedChain(certificates: chain, allowed: findings.allowed)
     }
@@ -69,7 +69,7 @@ struct Findings {
             allowed.insert(reason)
             return true
         case .revocationUnknown where depth > 0 && depth == chainCount - 1:
-            // The issuer of the chain's last certificate is not in the chain, so an unknown status of that certificate is accepted.
+            // The chain does not contain the issuer of its last certificate, so an unknown status of that certificate is accepted.
             return true
         case .revocationUnknown where listCheck == .soft && Self.isLackOfList(code):
             allowed.insert(reason)
@@ -85,7 +85,7 @@ struct Findings {
         }
     }
 
-    /// Whether the list is only missing or out of date, as opposed to invalid.
+    /// Whether the revocation list is only missing or out of date, as opposed to invalid.
     private static func isLackOfList(_ code: Int32) -> Bool {
         [
             X509_V_ERR_UNABLE_TO_GET_CRL, X509_V_ERR_CRL_HAS_EXPIRED, X509_V_ERR_CRL_NOT_YET_VALID,

@@ -9,7 +9,7 @@ public struct ClientIdentity: Sendable {
         /// No certificate, or a malformed one.
         case unreadableCertificate
         case unreadableKey
-        /// Not PKCS #12, or with an unsupported encryption (such as that of tools from the 1990s).
+        /// The archive is not PKCS #12, or its encryption is not supported. Tools from the 1990s use such encryption.
         case unreadableArchive
         case passphraseMissing
         case passphraseWrong
@@ -75,7 +75,7 @@ public struct ClientIdentity: Sendable {
         }
         // Without a MAC the archive's integrity cannot be checked, so it is rejected (RFC 7292 §4).
         guard PKCS12_mac_present(read.pointer) == 1 else { throw .unreadableArchive }
-        // A C string, so a passphrase that contains a NUL byte cannot be right.
+        // OpenSSL reads the passphrase as a C string, so a passphrase that contains a NUL byte cannot be right.
         let text = (passphrase ?? []).map { CChar(bitPattern: $0) } + [0]
         let count = Int32(text.count - 1)
         guard text.dropLast().allSatisfy({ $0 != 0 }), PKCS12_verify_mac(read.pointer, text, count) == 1 else {

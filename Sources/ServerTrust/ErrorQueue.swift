@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// OpenSSL's error queue, one for each thread. An error left behind on a thread that also drives TLS would be taken for an
+/// OpenSSL's error queue, one for each thread. An error that is left in the queue of a thread that also drives TLS would be taken for an
 /// error of a connection.
 package enum ErrorQueue {
     package static func unchanged<Result, Failure>(by work: () throws(Failure) -> Result) throws(Failure) -> Result {

@@ -20,12 +20,12 @@ extension HandshakeJudge {
         copenssl_context_set_staple_callback(context, judgesStaple)
         SSL_CTX_set_cert_cb(context, showsIdentity, nil)
         SSL_CTX_set_options(context, copenssl_option_no_renegotiation())
-        // Level 2 is Debian's default. It is the minimum here, even if the distribution sets a lower one.
+        // Security level 2 is Debian's default. It is the minimum here, even if the distribution sets a lower level.
         if SSL_CTX_get_security_level(context) < 2 { SSL_CTX_set_security_level(context, 2) }
         SSL_CTX_set_keylog_callback(context, logsKeys ? writesKeys : nil)
         copenssl_context_offer_sessions(context, keepsSession)
-        // Signed timestamps are requested by a custom extension: OpenSSL's own support would also require stapled responses, and does not
-        // expose the list.
+        // Signed certificate timestamps are requested by a custom extension. OpenSSL's own support would also request a stapled OCSP
+        // response, and does not give access to the received list.
         let places = SSL_EXT_CLIENT_HELLO | SSL_EXT_TLS1_2_SERVER_HELLO | SSL_EXT_TLS1_3_CERTIFICATE
         return SSL_CTX_add_custom_ext(
             context, UInt32(TLSEXT_TYPE_signed_certificate_timestamp), UInt32(places), asksForTimestamps, nil, nil,

@@ -1,15 +1,19 @@
 internal import COpenSSL
 package import HTTPMessage
 
-/// Evaluates the server during one libssl handshake, before anything but handshake messages is sent. Confined to the thread that drives the
-/// handshake.
+/// Evaluates the server during one libssl handshake, before anything but handshake messages is sent. Confined to the thread that drives
+/// the handshake.
 ///
-/// States: `waiting` → `judged`, when the certificates have arrived. If the policy checks a stapled response, which TLS 1.2 sends after the
-/// certificates: `waiting` → `awaitingStaple` → `judged`. If the client offers to resume a session: `resuming`, which becomes `judged` at
-/// the end of the handshake, or earlier if the server declines and sends certificates. Without a verdict the server is not trusted.
+/// States and transitions:
+/// - `waiting` → `judged` when the certificates have arrived.
+/// - `waiting` → `awaitingStaple` → `judged` if the policy checks a stapled response, which TLS 1.2 sends after the certificates.
+/// - `resuming` → `judged` if the client offers to resume a session: at the end of the handshake, or earlier if the server declines and
+///   sends certificates.
 ///
-/// If the server requests a client certificate, it gets the identity for its host, after its own certificates were evaluated. A server that
-/// is not trusted never gets it.
+/// In every state but `judged`, the server is not trusted.
+///
+/// If the server requests a client certificate, it gets the identity for its host after its own certificates were evaluated. A server
+/// that is not trusted never gets the identity.
 package final class HandshakeJudge {
     private enum State {
         case waiting
@@ -26,7 +30,7 @@ package final class HandshakeJudge {
     private let keep: ((ResumableSession) -> Void)?
     private let now: () -> Timestamp
     private var state = State.waiting
-    /// The timestamps that the server sent in the handshake itself.
+    /// The signed certificate timestamps that the server sent in the handshake itself.
     private var signedTimestamps: [UInt8]?
     /// The evidence that the server was accepted with; `nil` before that.
     package private(set) var evidence: ServerEvidence?
@@ -36,7 +40,7 @@ package final class HandshakeJudge {
     private var isAskedForIdentity = false
     /// How many handshake messages arrived after the verdict: the end of the handshake, session tickets, key updates.
     private var laterMessageCount = 0
-    /// Whether the server was offered a session and did not resume it.
+    /// Whether the client offered to resume a session, and the server declined.
     package private(set) var hasDeclined = false
     /// When the server of a resumed session last showed its certificate.
     private var provedEarlier: POSIXTime?
@@ -83,8 +87,8 @@ package final class HandshakeJudge {
     /// Whether the server has announced the end of its data: if not, the data may be truncated (RFC 8446 §6.1).
     package var hasServerEnded: Bool { receivedAlert == UInt8(SSL3_AD_CLOSE_NOTIFY) }
 
-    /// Whether the server closed the connection because no client certificate was sent. Before TLS 1.3 there is no alert with
-    /// that meaning, and servers send a general one (RFC 5246 §7.4.6).
+    /// Whether the server closed the connection because no client certificate was sent. Before TLS 1.3 there is no alert with that
+    /// meaning, and servers send a general alert (RFC 5246 §7.4.6).
     package var isIdentityMissing: Bool {
         guard isAskedForIdentity, identity == nil, let alert = receivedAlert else { return false }
         return [SSL_AD_CERTIFICATE_REQUIRED, SSL_AD_HANDSHAKE_FAILURE, SSL_AD_BAD_CERTIFICATE].contains(Int32(alert))
@@ -96,8 +100,8 @@ package final class HandshakeJudge {
 
     // MARK: Called by the owner of the session
 
-    /// Makes this the judge of a session before its handshake, which may resume an earlier one. The session must be freed before
-    /// the judge.
+    /// Attaches this object to a session before the session's handshake, which may resume an earlier session. The session must be freed
+    /// before this object.
     /// - Returns: whether libssl accepts it.
     package func attach(to session: OpaquePointer) -> Bool {
         guard SSL_set_ex_data(session, Self.index, Unmanaged.passUnretained(self).toOpaque()) == 1 else { return false }
@@ -143,7 +147,7 @@ package final class HandshakeJudge {
     }
 
     func judgeStaple(of session: OpaquePointer) -> Bool {
-        // In TLS 1.3, libssl also calls this at the end of a resumed handshake, in which the server sends no OCSP response.
+        // In TLS 1.3, libssl also calls this function at the end of a resumed handshake, in which the server sends no OCSP response.
         if case .resuming = state { return SSL_session_reused(session) == 1 }
         guard case .awaitingStaple(let evidence) = state else { return false }
         var start: UnsafePointer<UInt8>?
@@ -160,19 +164,20 @@ package final class HandshakeJudge {
         isAskedForIdentity = true
         switch state {
         case .waiting, .resuming, .judged(.failure): return false
-        // The certificate is sent only after the stapled response was accepted.
+        // The client certificate is sent only after the server's stapled response was accepted.
         case .awaitingStaple, .judged(.success): return identity?.show(in: session) ?? true
         }
     }
 
-    /// The list arrives before or with the server's certificate, which it belongs to (RFC 6962 §3.3.1).
+    /// The list of signed certificate timestamps arrives before or with the server's certificate, to which it belongs (RFC 6962 §3.3.1).
     func take(timestamps list: [UInt8]) { signedTimestamps = list }
 
     func write(keys line: UnsafePointer<CChar>) { writeKeys?(line) }
 
     /// - Parameter session: an `SSL_SESSION`.
-    /// - Returns: whether the session is kept, with the caller's reference. It is not kept if the server requests client certificates,
-    ///   because it could carry an identity. Nor is it kept if the server has just declined to resume another session.
+    /// - Returns: whether the session is kept. If so, this object takes over the caller's reference. A session is not kept if the server
+    ///   requests client certificates, because the session could carry an identity. Nor is it kept if the server has just declined to
+    ///   resume another session.
     func keepSession(_ session: OpaquePointer) -> Bool {
         guard let keep, case .judged(.success(let verdict)) = state, !isAskedForIdentity, !hasDeclined, let evidence,
             SSL_SESSION_is_resumable(session) == 1

@@ -1,13 +1,13 @@
 /// A value for each of several hosts.
 ///
-/// The most specific entry wins: the host itself before a pattern, a longer pattern before a shorter one, one label before all,
-/// an entry with the port before one without.
+/// The most specific entry wins: the host itself before a pattern, a longer pattern before a shorter one, a star for one label before a
+/// star for any number of labels, an entry with the port before an entry without a port.
 package struct HostTable<Value: Sendable>: Sendable {
     private var values: [HostScope: Value] = [:]
 
     package init() {}
 
-    /// - Returns: whether the value was stored; a second value for the same scope is not.
+    /// - Returns: `false` if the scope already has a value, which then stays.
     package mutating func insert(_ value: Value, for scope: HostScope) -> Bool {
         if values[scope] != nil { return false }
         values[scope] = value

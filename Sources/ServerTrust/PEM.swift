@@ -24,7 +24,7 @@ package enum PEM {
 
     private static let lineLength = 64
 
-    /// Whether the text has the beginning of a part, intact or not; if not, it may be DER.
+    /// Whether the text has the beginning of a part, even if the part is damaged. If it has none, it may be DER.
     static func isPEM(_ text: [UInt8]) -> Bool {
         text.split { $0 == ASCII.lf || $0 == ASCII.cr }.contains { $0.starts(with: opening) }
     }

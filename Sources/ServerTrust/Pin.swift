@@ -12,7 +12,7 @@ public struct Pin: Hashable, Sendable, CustomStringConvertible {
     public enum Fault: Error, Equatable, Sendable {
         /// The text has none of the forms of a pin.
         case unknownForm
-        /// Not base64 of 32 bytes.
+        /// The text is not base64 of 32 bytes.
         case malformedDigest
         /// Neither a certificate nor a public key can be read.
         case unreadable

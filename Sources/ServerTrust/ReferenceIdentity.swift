@@ -44,7 +44,7 @@ package enum ReferenceIdentity: Hashable, Sendable {
         }
     }
 
-    /// A `*` matches exactly one label, the leftmost, and only above a name with at least two labels: `*.com` matches no host.
+    /// A `*` matches exactly one label, the leftmost, and only if at least two labels follow: `*.com` matches no host.
     private static func matches(presented: [UInt8], _ name: [UInt8]) -> Bool {
         guard presented.starts(with: [UInt8(ascii: "*"), UInt8(ascii: ".")]) else { return isSame(presented[...], name[...]) }
         let parent = presented.dropFirst(2)

@@ -12,8 +12,8 @@ package struct ResumableSession {
     /// The last second for which the verdict is valid; `nil` for no end.
     let reliableUntil: POSIXTime?
 
-    /// How long sessions may be resumed until the server must show its certificate again, in seconds. New sessions from resumed connections
-    /// do not extend it.
+    /// How long sessions may be resumed until the server must show its certificate again, in seconds. A new session from a resumed
+    /// connection does not extend this time.
     package static let lifetime: Int64 = 7_200
 
     /// Whether the session may be resumed at this time: the policy would still give the same verdict, and `lifetime` has not passed.

@@ -2,11 +2,11 @@ internal import COpenSSL
 
 /// How the revocation of certificates is checked.
 public struct Revocation: Sendable {
-    /// How strictly one source is checked.
+    /// How strictly a source of revocation data is checked.
     public enum Check: UInt8, Sendable {
         /// The source is not checked.
         case off
-        /// A revoked certificate is rejected; one with an unknown status is accepted.
+        /// A revoked certificate is rejected; a certificate with an unknown status is accepted.
         case soft
         /// A certificate that is not known to be good is rejected.
         case hard
@@ -66,7 +66,7 @@ public struct RevocationLists: Sendable {
         lists = read
     }
 
-    /// The earliest expiry among the lists of these certificates' issuers. Lists that expired before `now` are ignored.
+    /// The earliest expiry among the revocation lists of these certificates' issuers. Lists that expired before `now` are ignored.
     func nextEnd(for chain: [Certificate], after now: POSIXTime) -> POSIXTime? {
         lists.compactMap { list -> POSIXTime? in
             let issuer = X509_CRL_get_issuer(list.pointer)

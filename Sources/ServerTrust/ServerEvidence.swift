@@ -12,7 +12,7 @@ public struct ServerEvidence: Sendable {
     public let stapledResponse: [UInt8]?
     /// The SignedCertificateTimestampList of the handshake (RFC 6962 §3.3.1), as received.
     public let signedTimestamps: [UInt8]?
-    /// The negotiated TLS version; `nil` if it is not known, and then it is not checked.
+    /// The negotiated TLS version. If it is not known, it is `nil` and is not checked.
     public let tlsVersion: TLSVersion?
 
     /// The data of a handshake.

@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// Signed certificate timestamps (RFC 6962 §3): only counted; verifying them needs the keys of the logs.
+/// Signed certificate timestamps (RFC 6962 §3). They are only counted, because verifying them needs the keys of the logs.
 enum SignedTimestamps {
     static func count(in certificate: Certificate, and sent: [UInt8]?) -> Int {
         count(in: certificate) + (sent.map(count(in:)) ?? 0)

@@ -26,8 +26,8 @@ struct StapledResponse: ~Copyable {
 
     deinit { OCSP_BASICRESP_free(basic) }
 
-    /// The status of the certificate, if the response is signed by its issuer, or by a responder that the issuer certified for
-    /// this (RFC 6960 §4.2.2.2). OpenSSL's own verification of the signer would read the system clock.
+    /// The status of the certificate, if the response is signed by the certificate's issuer, or by a responder that the issuer certified
+    /// for that purpose (RFC 6960 §4.2.2.2). OpenSSL's own verification of the signer would read the system clock.
     func finding(of certificate: Certificate, issuer: Certificate, at now: POSIXTime) -> Finding {
         guard let issuers = CertificateStack([issuer]),
             OCSP_basic_verify(basic, issuers.pointer, nil, UInt(OCSP_NOVERIFY)) == 1

@@ -1,10 +1,11 @@
 internal import COpenSSL
 internal import HTTPMessage
 
-/// The names that a certificate is for (RFC 5280 §4.2.1.6): only its subjectAltName. The common name in the subject is no
-/// longer used for servers (RFC 9525 §2).
+/// The names that a certificate is for (RFC 5280 §4.2.1.6). Only subjectAltName counts: the common name in the subject is no longer used
+/// for servers (RFC 9525 §2).
 struct SubjectAlternativeNames {
-    /// An invalid name or address: with a NUL, a control character or a byte above ASCII, or an address of three bytes.
+    /// An invalid name or address, for example a name with a NUL, a control character or a byte above ASCII, or an address of three
+    /// bytes.
     struct Malformed: Error {}
 
     private(set) var dnsNames: [[UInt8]] = []

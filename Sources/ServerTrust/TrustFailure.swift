@@ -26,7 +26,7 @@ public struct TrustFailure: Error, Equatable, Sendable {
         /// A critical extension that is not supported (RFC 5280 §4.2).
         case criticalExtension = "critical_extension"
         case revoked
-        /// The policy requires a known revocation status, and it is unknown.
+        /// The policy requires a known revocation status, but the status is unknown.
         case revocationUnknown = "revocation_unknown"
         /// The set of policies denies hosts without an entry.
         case hostNotAllowed = "host_not_allowed"
@@ -67,17 +67,17 @@ public struct TrustFailure: Error, Equatable, Sendable {
     public let certificate: CertificateFacts?
     /// The pinned digests, at most 100; empty without pins.
     public let expectedDigests: [SHA256Digest]
-    /// The digests of `chain`, the server's first: of the keys, or of the certificates if those are pinned.
+    /// The digests of `chain`, the server's first: digests of the keys, or of the certificates if certificates are pinned.
     public let seenDigests: [SHA256Digest]
-    /// The chain that was checked: the verified one if only host, dates, strength or pins are at fault; otherwise as far as it
-    /// was built, or as sent.
+    /// The chain that was checked. If only host, dates, strength or pins are at fault, this is the verified chain; otherwise the chain as
+    /// far as it was built, or as it was sent.
     public let chain: [Certificate]
     /// The key of the server's own certificate; `nil` if the server sent no certificate.
     public let serverKeyDigest: SHA256Digest?
     /// Where the policy is defined (`TrustPolicy.source`).
     public let policySource: String
 
-    /// With more pins only the first ones are listed.
+    /// If there are more pins than this, only the first ones are listed.
     public static let expectedDigestsLimit = 100
 
     public static func == (left: TrustFailure, right: TrustFailure) -> Bool { left.reason == right.reason }

@@ -179,7 +179,7 @@ struct Evaluation {
 
     private struct Pinned {
         var pin: Pin?
-        /// The chain that contains the pin, if it is not the first one.
+        /// The chain that contains the pin; `nil` if it is the chain that was verified first.
         var chain: VerifiedChain?
         var reported: TrustFailure?
     }

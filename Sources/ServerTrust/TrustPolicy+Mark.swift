@@ -1,6 +1,6 @@
 extension TrustPolicy {
-    /// A number stored with a response that was received under this policy. It stays the same as long as the policy, and its
-    /// meaning at that time, stay the same. Never below `leastMark`.
+    /// A number stored with a response that was received under this policy. The number changes only if the policy or its meaning at that
+    /// time changes. Never below `leastMark`.
     package func mark(at now: POSIXTime) -> UInt64 {
         var mark: UInt64 = 0
         for octet in active(at: now).fingerprint.octets.prefix(8) { mark = mark << 8 | UInt64(octet) }

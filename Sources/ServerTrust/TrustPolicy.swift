@@ -2,9 +2,9 @@
 public struct TrustPolicy: Sendable {
     /// Where a chain must end.
     public enum Anchors: Sendable {
-        /// At one of these anchors.
+        /// The chain must end at one of these anchors.
         case given(TrustAnchors)
-        /// At one of the pinned certificates.
+        /// The chain must end at one of the pinned certificates.
         case pins
     }
 

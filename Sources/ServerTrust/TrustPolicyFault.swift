@@ -8,16 +8,16 @@ public enum TrustPolicyFault: Error, Equatable, Sendable {
     case emptyAnchors
     case unreadableAnchors
     case unreadableRevocationList
-    /// Accepting an untrusted root requires pins that are enforced at every time: without them anyone could pose as the host.
+    /// Accepting an untrusted root requires pins that are enforced at every time: without such pins, any server could pose as the host.
     case untrustedRootWithoutBindingPins
-    /// Pins that are the anchors cannot be only reported.
+    /// The pins are the anchors, and therefore cannot be report-only.
     case anchorsWithoutBindingPins
     /// Keys of this size give no protection: RSA below 1024 bits, an elliptic curve below 160.
     case keySizeBelowFloor
-    /// Revocation lists must be checked, but there are none.
+    /// The policy checks revocation lists, but contains none.
     case revocationWithoutLists
     /// The host is neither a name, `*.` and a name, nor an IP address.
     case malformedHost(String)
-    /// Two policies for one host and port.
+    /// The set has two policies for the same host and port.
     case repeatedHost(String)
 }

@@ -2,8 +2,8 @@ internal import HTTPMessage
 
 /// The policies of hosts.
 ///
-/// The most specific entry wins: the host itself before a pattern, a longer pattern before a shorter one, one label before all,
-/// an entry with the port before one without.
+/// The most specific entry wins: the host itself before a pattern, a longer pattern before a shorter one, a star for one label before a
+/// star for any number of labels, an entry with the port before an entry without a port.
 public struct TrustPolicySet: Sendable {
     /// A policy, with the hosts it is for.
     public struct Entry: Sendable {
@@ -72,7 +72,7 @@ public struct TrustPolicySet: Sendable {
     /// Whether a host may be contacted in plain text.
     package enum Plaintext: Sendable {
         case forbidden(by: TrustPolicy)
-        /// `until`: the last second for which this is known; `nil` for no end.
+        /// `until`: the last second for which plain text is known to be allowed; `nil` for no end.
         case allowed(until: POSIXTime?)
     }
 
@@ -91,7 +91,7 @@ public struct TrustPolicySet: Sendable {
     }
 
     /// Calls `TrustPolicy.evaluate(_:host:at:)` on the policy for this host and port.
-    /// - Throws: also `hostNotAllowed`.
+    /// - Throws: the failures of that method, and `hostNotAllowed`.
     public func evaluate(
         _ evidence: ServerEvidence, host: String, port: UInt16, at now: POSIXTime
     ) throws(TrustFailure) -> TrustVerdict {

@@ -1,4 +1,4 @@
-/// The result for a server that is trusted.
+/// The result of evaluating a server that is trusted.
 public struct TrustVerdict: Sendable {
     /// The status in the stapled response.
     public enum Staple: Equatable, Sendable {
@@ -13,7 +13,8 @@ public struct TrustVerdict: Sendable {
 
     /// The verified chain: the server's certificate first, the anchor last. Other certificates that the server sent are not in it.
     public let chain: [Certificate]
-    /// The pin that the chain contains. `nil` if the policy has no pins, or if the chain contains none and that is only reported.
+    /// The pin that the chain contains. `nil` if the policy has no pins, or if the chain contains no pin and the failure is only
+    /// reported.
     public let matchedPin: Pin?
     /// The earliest `notAfter` of the chain's certificates.
     public let expires: POSIXTime
@@ -21,9 +22,9 @@ public struct TrustVerdict: Sendable {
     public let daysToExpiry: Int
     /// Faults that the policy allowed.
     public let allowed: Set<TrustFailure.Reason>
-    /// The failure of pins that are only reported.
+    /// The failure of pins that are only reported; `nil` if there was no such failure.
     public let reported: TrustFailure?
-    /// Whether there are pins and they are only reported.
+    /// Whether there are pins that are only reported, not enforced.
     public let pinsAreOnlyReported: Bool
     /// The status in the stapled response.
     public let staple: Staple
@@ -38,6 +39,6 @@ public struct TrustVerdict: Sendable {
     /// Maximum length of a chain: the server's certificate, the intermediates, and the anchor.
     package static let chainLimit = Int(ChainVerification.intermediatesLimit) + 2
 
-    /// Whether the chain ends at an anchor, and not merely where the policy allows it.
+    /// Whether the chain ends at an anchor. If not, it ends at another certificate, which the policy allows.
     package var endsAtAnchor: Bool { !allowed.contains(.untrustedRoot) && !allowed.contains(.incompleteChain) }
 }

@@ -16,11 +16,11 @@ package final class FetchEntry: Sendable {
     init(_ key: FetchKey) { self.key = key }
 
     var published: SharedFetch? { state.withLock { $0.result } }
-    /// Whether the result must be kept: a request waits for it, or was notified and has not read it yet.
+    /// Whether the result must be kept: a request waits for it, or a request was notified and has not read the result yet.
     package var isAwaited: Bool { state.withLock { !$0.waiters.isEmpty || $0.toldCount > 0 } }
 
     /// Adds a waiter. Each waiter calls `leave` once: when it has read the result, or stops waiting.
-    /// - Returns: the number for `leave`, and the result if there already is one. In that case the reply is not kept.
+    /// - Returns: the number for `leave`, and the result if there already is one. If there is a result, `reply` is never called.
     func wait(_ reply: Reply<SharedFetch>) -> (number: Int, published: SharedFetch?) {
         state.withLock { state in
             let number = state.nextNumber

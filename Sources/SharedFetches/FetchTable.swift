@@ -72,13 +72,13 @@ package final class FetchTable: Sendable {
         return .waits(entry, number: number, reply)
     }
 
-    /// Leads the background fetch of this key, unless a fetch is in flight or the key is postponed.
+    /// Begins the background fetch of this key, unless a fetch is in flight or the key is postponed.
     package func lead(_ key: [UInt8], at now: Timestamp) -> FetchEntry? {
         let key = FetchKey(key)
         return shards[key.hash & 15].contents.withLock { contents in
             if contents.entries[key] != nil { return nil }
             let postponed = contents.postponed[Self.place(of: key.hash)]
-            // The postponement also ends if the clock was set back: it would otherwise last longer than intended.
+            // The postponement also ends if the clock was set back: otherwise it would last longer than intended.
             if postponed.hash == key.hash, postponed.start <= now, now < postponed.end { return nil }
             let entry = FetchEntry(key)
             contents.entries[key] = entry

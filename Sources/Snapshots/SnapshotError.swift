@@ -9,11 +9,11 @@ package enum SnapshotError: Error, Sendable, Equatable, CustomStringConvertible 
     case database(DatabaseError)
     /// The file is not a snapshot of this version.
     case notASnapshot(String)
-    /// The data differs from what was written or signed: none of it is served.
+    /// The data differs from the data that was written or signed. None of it is replayed.
     case damaged(String)
     /// A limit in `SnapshotLimits` is exceeded.
     case tooLarge(String)
-    /// The file exists, and the caller did not say to append or overwrite.
+    /// The file exists, and the caller asked neither to append to it nor to overwrite it.
     case exists(path: String)
     /// An unfinished recording exists beside the file.
     case unfinished(path: String)
@@ -27,15 +27,16 @@ package enum SnapshotError: Error, Sendable, Equatable, CustomStringConvertible 
     case unusableKey(String)
     /// The data to be written contains secrets.
     case holdsSecrets(String)
-    /// The content cannot be searched for secrets, so it is not kept: it is too long, or its coding is unknown or truncated.
+    /// The content cannot be searched for secrets, because it is too long, or because its coding is unknown or truncated. So it is not
+    /// kept.
     case unsearchable(String)
     /// No recording has the body with this digest.
     case noBody(String)
     /// No recording had been made by the requested time; `first` is the time at which the first generation began.
     case nothingRecordedYet(first: Timestamp)
-    /// A text to be read is malformed.
+    /// A text that Larder reads is malformed.
     case malformed(String)
-    /// A text is not valid JSON at this line and column, both from 1.
+    /// A text is not valid JSON at this line and column, which are counted from 1.
     case noJSON(line: Int, column: Int, String)
 
     package var description: String {
@@ -56,8 +57,8 @@ package enum SnapshotError: Error, Sendable, Equatable, CustomStringConvertible 
         case .noBody(let digest):
             "no recording has the body \(digest). The body was exported from another snapshot or before the latest edit; export the snapshot again."
         case .nothingRecordedYet(let first):
-            // The time is rounded up, so that a user can give the printed time as the requested time.
-            "nothing was recorded before that time; the first generation began at "
+            // The time is rounded up, so that a user can request a replay with exactly the printed time.
+            "nothing was recorded before the given time; the first generation began at "
                 + POSIXTime(seconds: (first.milliseconds + 999) / 1000).rfc3339
         case .malformed(let detail): "malformed: \(detail)"
         case .noJSON(let line, let column, let reason): "\(line):\(column): \(reason)"
@@ -75,7 +76,7 @@ func onDatabase<Result>(_ work: () throws(DatabaseError) -> Result) throws(Snaps
     }
 }
 
-/// Compiles patterns or declared secrets and converts the errors.
+/// Compiles patterns or declared secrets, and converts the errors.
 @inline(__always)
 func onSecretScanning<Result>(_ work: () throws(SecretScanningError) -> Result) throws(SnapshotError) -> Result {
     do throws(SecretScanningError) {

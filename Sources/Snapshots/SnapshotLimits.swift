@@ -1,15 +1,15 @@
 import SecretScanning
 
-/// The limits of a snapshot. A file that exceeds a limit is refused, whatever its source (T46).
+/// The limits of a snapshot. A file that exceeds a limit is refused, whatever its source (T46 in docs/threats.md).
 package enum SnapshotLimits {
     /// Maximum number of recordings in one file. While the file is open, each recording's key takes 24 bytes of memory.
     package static let recordings = 4 << 20
-    /// Maximum length of one recording's row, in bytes: two heads and their metadata.
+    /// Maximum length of one recording's row, in bytes. A row has two heads and their metadata.
     package static let recordLength = 2 << 20
     /// Maximum number of field lines in one head.
     package static let fieldLines = 1024
-    /// Maximum number of 103 (Early Hints) responses kept for one exchange. `ParseLimits.informationalResponseCount` accepts no more
-    /// by default.
+    /// Maximum number of 103 (Early Hints) responses kept for one exchange. By default `ParseLimits.informationalResponseCount` accepts
+    /// no more either.
     package static let earlyHints = 8
     /// Maximum length of the fields of all 103 (Early Hints) responses of an exchange together, in bytes.
     package static let earlyHintsLength = 32 << 10

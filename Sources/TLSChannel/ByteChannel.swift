@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 
 /// A connection as bytes in both directions: a non-blocking socket, with or without TLS. Confined to its loop. Its peer is a client or a
-/// server. There may be two sessions: for a client, the outer one belongs to a listener with TLS, and the inner one to an intercepted
+/// server. There may be two TLS sessions: for a client, the outer one belongs to a listener with TLS, and the inner one to an intercepted
 /// tunnel. The records of the inner session are the content of the outer one.
 ///
 /// States and moves: plain ──`begin`──▶ opening ──`open`──▶ open; from there `begin` leads to opening again. While a session is opening,
@@ -22,13 +22,13 @@ package struct ByteChannel {
     package enum Sent { case drained, blocked, failed }
 
     package let descriptor: Int32
-    /// Whether there is a session. A stored flag, because checking the reference would retain it.
+    /// Whether the channel has a TLS session. The flag is stored, because a check of the reference to the session would retain it.
     package private(set) var isSecured = false
-    /// The session on the socket.
+    /// The TLS session whose records are sent and received on the socket.
     private var outer: TLSSession?
-    /// The session inside the outer session.
+    /// The TLS session whose records are the content of the outer session.
     private var inner: TLSSession?
-    /// Whether the last session is not open yet.
+    /// Whether the handshake of the innermost session has not succeeded yet.
     private var isOpening = false
     /// How many bytes of the outer session's records have been sent.
     private var sentOffset = 0
@@ -45,7 +45,7 @@ package struct ByteChannel {
         isSecured = true
     }
 
-    /// Notes that the handshake of the last session has succeeded, and decrypts the records received after it.
+    /// Notes that the handshake of the innermost session has succeeded, and decrypts the records received after it.
     /// - Parameter records: the bytes received after the handshake.
     package mutating func open(_ records: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer) -> Received {
         guard isOpening, let last else { preconditionFailure("no session is opening") }
@@ -102,17 +102,17 @@ package struct ByteChannel {
         if content == .failed { return .failed }
         let count = if case .bytes(let count) = content { count } else { 0 }
         let received = Received(inner.receive(UnsafeRawBufferPointer(rebasing: buffers.innerRecords[..<count]), into: buffer))
-        // The inner session does not see the end of the outer session.
+        // If the outer session has ended, but the inner session has not, the connection was cut off.
         return received == .needsMore && content == .ended ? .cut : received
     }
 
     // MARK: Sending
 
-    /// Encrypts all bytes into records of the last session; `sendRecords` sends them.
+    /// Encrypts all bytes into records of the innermost session; `sendRecords` sends them.
     /// - Returns: whether it succeeded.
     package func seal(_ bytes: UnsafeRawBufferPointer) -> Bool { last?.send(bytes) ?? false }
 
-    /// Sends a close_notify after everything that was sealed (RFC 8446 §6.1).
+    /// Adds a close_notify after all bytes that were encrypted so far (RFC 8446 §6.1).
     package mutating func end() {
         inner?.endSending()
         _ = sealInnerRecords()
@@ -170,10 +170,10 @@ extension ByteChannel.Received {
 
 /// Buffers for received records, one per loop.
 package final class RecordBuffers {
-    /// Records from a socket. Their content, with the rest of an earlier record, fits into `innerRecords`.
+    /// Records from a socket. Their decrypted content, with the rest of an earlier record, fits into `innerRecords`.
     package let records = UnsafeMutableRawBufferPointer.allocate(byteCount: 32 * 1024, alignment: 16)
-    /// The inner session's records, which are inside the outer session's, also during a handshake. Their content, with the rest of an
-    /// earlier record, fits into `contentLength` bytes.
+    /// The inner session's records, which are the decrypted content of the outer session's records. Also used during the inner session's
+    /// handshake. Their own content, with the rest of an earlier record, fits into `contentLength` bytes.
     package let innerRecords = UnsafeMutableRawBufferPointer.allocate(
         byteCount: 32 * 1024 + TLSSession.recordLength, alignment: 16)
     /// Storage for records to send, lent to one channel at a time.

@@ -1,13 +1,13 @@
 /// How many TLS handshakes ended in which way.
 package struct HandshakeCounts: Sendable {
     package enum Result: Int, CaseIterable, Sendable {
-        /// A new session.
+        /// Handshakes that made a new session.
         case full
-        /// A resumed session.
+        /// Handshakes that resumed an earlier session.
         case resumed
-        /// One side did not accept the other's certificate.
+        /// Handshakes that failed because one side did not accept the other's certificate.
         case untrusted
-        /// Anything else: no common version, a peer that left, a timeout.
+        /// Handshakes that failed for another reason: no common version, a peer that left, a timeout.
         case failed
     }
 

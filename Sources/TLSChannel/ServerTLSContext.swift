@@ -16,7 +16,7 @@ package final class ServerTLSContext: Sendable {
         "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384:"
         + "ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305"
     private static let groups = "X25519:P-256:P-384"
-    /// Tickets per full handshake: one, for the next connection.
+    /// The number of session tickets per full handshake: one, for the next connection.
     private static let ticketCount = 1
     /// The lifetime of a ticket, in seconds; RFC 8446 §4.6.1 allows seven days.
     private static let ticketLifetime = 7200
@@ -40,7 +40,7 @@ package final class ServerTLSContext: Sendable {
     private static func ask(_ pointer: OpaquePointer, by roots: [Certificate]) -> Bool {
         if roots.isEmpty { return true }
         guard let store = SSL_CTX_get_cert_store(pointer) else { return false }
-        // A chain may end at any of the given certificates, even at an intermediate.
+        // A client's chain may end at any of the given certificates, even at an intermediate.
         X509_STORE_set_flags(store, UInt(X509_V_FLAG_PARTIAL_CHAIN))
         for root in roots {
             guard X509_STORE_add_cert(store, root.pointer) == 1, SSL_CTX_add_client_CA(pointer, root.pointer) == 1 else {

@@ -4,7 +4,7 @@ package import ServerTrust
 /// Sessions in which this side is the client.
 extension TLSSession {
     /// - Parameters:
-    ///   - judge: verifies the server during the handshake, for its host. Without a verdict that accepts the server, there is no session.
+    ///   - judge: verifies the server during the handshake, for its host. If its verdict does not accept the server, the handshake fails.
     ///   - protocols: the names that the client offers by ALPN (RFC 7301), in order of preference; empty for no offer. At most 255 bytes
     ///     each.
     /// - Returns: `nil` if OpenSSL fails, usually for lack of memory.

@@ -15,7 +15,7 @@ extension TLSSession {
         }
     }
 
-    /// Presents the identity that the settings name, with the certificates that lead to a root.
+    /// Makes a session that presents the certificate and key that the settings name, with the intermediate certificates up to a root.
     package convenience init?(_ context: ServerTLSContext, showing identity: ClientIdentity, scope: [UInt8]) {
         self.init(context.pointer) { identity.show(in: $0) && Self.accept($0, scope: scope) }
     }
@@ -25,8 +25,8 @@ extension TLSSession {
         return SSL_set_session_id_context(session, scope, UInt32(scope.count)) == 1
     }
 
-    /// The names in the client's certificate: its subject as in RFC 2253, if it has one, then its alternative names. The digest of a
-    /// certificate without names. Empty without a certificate.
+    /// The names in the client's certificate: its subject as in RFC 2253, if it has one, then its alternative names. If the certificate has
+    /// no names, its digest. Empty if there is no certificate.
     package var clientNames: [[UInt8]] {
         guard let shown = SSL_get1_peer_certificate(pointer) else { return [] }
         defer { X509_free(shown) }

@@ -27,11 +27,11 @@ package final class TLSSession {
     let pointer: OpaquePointer
     /// Verifies the server. OpenSSL may call it as long as the session exists.
     private let judge: HandshakeJudge?
-    /// The end or failure that follows the data returned last, if `isOver`.
+    /// If `isOver`, the end or failure that follows the data returned last.
     private var end = Received.ended
     /// Whether `receive` will report the end or a failure, without further bytes.
     @exclusivity(unchecked) package private(set) var isOver = false
-    /// The received bytes that are not consumed yet, during a call.
+    /// During a call, the received bytes that OpenSSL has not read yet.
     @exclusivity(unchecked) private var incoming = UnsafeRawBufferPointer(start: nil, count: 0)
 
     /// The maximum length of a record's plain text (RFC 8446 §5.1).
@@ -100,7 +100,7 @@ package final class TLSSession {
                 let result = SSL_read_ex(pointer, buffer.baseAddress! + total, buffer.count - total, &count)
                 if result == 1 {
                     total += count
-                    // Nothing is left to read, and another read would only report that.
+                    // No input is left, so another read would only report that it needs more.
                     if incoming.isEmpty, SSL_has_pending(pointer) == 0 { break }
                     continue
                 }
@@ -149,7 +149,7 @@ package final class TLSSession {
 
     private func failure() -> TLSFailure {
         let code = ERR_peek_last_error()
-        // Errors left in the queue would be treated as those of another connection.
+        // Errors left in OpenSSL's queue would be treated as those of another connection.
         defer { ERR_clear_error() }
         let alert = copenssl_alert_of(code)
         if alert >= 0 { return .refusedByPeer(alert: UInt8(truncatingIfNeeded: alert)) }
@@ -161,7 +161,7 @@ package final class TLSSession {
         return .peerNotCertified(String(cString: X509_verify_cert_error_string(verdict)))
     }
 
-    // MARK: What OpenSSL asks for
+    // MARK: OpenSSL's callbacks
 
     fileprivate func take(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         let count = min(buffer.count, incoming.count)
@@ -178,7 +178,7 @@ package final class TLSSession {
 package enum TLSFailure: Error, Equatable, Sendable {
     /// The peer sent an alert (RFC 8446 §6): it rejects Larder's certificate or parameters.
     case refusedByPeer(alert: UInt8)
-    /// A client certificate is required, and the client's does not lead to a configured root; the reason is OpenSSL's text.
+    /// A client certificate is required, and the client's certificate does not lead to a configured root; the reason is OpenSSL's text.
     case peerNotCertified(String)
     /// The peer sent bytes that are not TLS, or a TLS version that is not supported.
     case protocolError

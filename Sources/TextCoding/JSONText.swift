@@ -16,7 +16,7 @@ package indirect enum JSONText: Sendable {
         .object([("type", .string("string")), ("pattern", .string(pattern))])
     }
 
-    /// A number with a unit, which may also be given as a bare number.
+    /// The schema of a setting's value that is a string with a unit, or a number without one.
     package static func numberOrPattern(_ pattern: String) -> JSONText {
         .object([("type", .array([.string("integer"), .string("string")])), ("pattern", .string(pattern))])
     }

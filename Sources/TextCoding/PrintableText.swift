@@ -1,4 +1,4 @@
-/// The text for use in a message: shortened, and without control characters, since messages go to a terminal (T43).
+/// The text for use in a message: shortened, and without control characters, since messages go to a terminal (threat T43).
 package func printable(_ text: String, limit: Int = 60) -> String {
     let scalars = text.unicodeScalars.prefix(limit).map { $0.isControl ? "\u{FFFD}" : $0 }
     let clean = String(String.UnicodeScalarView(scalars))

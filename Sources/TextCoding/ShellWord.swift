@@ -1,6 +1,6 @@
 /// Text as one word of a command line for a POSIX shell.
 package enum ShellWord {
-    /// The text in single quotes, within which no character has a meaning for the shell. A quote in the text is written between
+    /// The text in single quotes, within which no character has a special meaning for the shell. A quote in the text is written between
     /// two quoted parts, after a backslash.
     package static func quoted(_ text: String) -> String {
         var word = "'"

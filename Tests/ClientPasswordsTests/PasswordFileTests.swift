@@ -53,10 +53,10 @@ struct PasswordFileTests {
             ("alice: " + Fixtures.openSesame, "expected a bcrypt hash"),
             ("alice:" + Fixtures.openSesame.replacing("$04$", with: "$15$"), "the bcrypt cost must be from 4 to 14"),
             ("alice:" + Fixtures.openSesame.replacing("$04$", with: "$03$"), "the bcrypt cost must be from 4 to 14"),
-            (":" + Fixtures.openSesame, "a name must have 1 to 255 bytes"),
-            ("a\tb:" + Fixtures.openSesame, "a name must have 1 to 255 bytes"),
-            (String(repeating: "n", count: 256) + ":" + Fixtures.openSesame, "a name must have 1 to 255 bytes"),
-            ("carol:" + Fixtures.colons, "line 1 already has this name"),
+            (":" + Fixtures.openSesame, "a user name must have 1 to 255 bytes"),
+            ("a\tb:" + Fixtures.openSesame, "a user name must have 1 to 255 bytes"),
+            (String(repeating: "n", count: 256) + ":" + Fixtures.openSesame, "a user name must have 1 to 255 bytes"),
+            ("carol:" + Fixtures.colons, "line 1 already defines this user name"),
         ])
     func refuses(line: String, reason: String) {
         do throws(PasswordFile.Faults) {

@@ -13,7 +13,7 @@ VOLATILE = [(re.compile(pattern), text) for pattern, text in [
     (r'"id":"[0-9a-f]{1,16}"', '"id":"…"'), (r'"client":"127.0.0.1:\d+"', '"client":"…"'), (r'"bytes":\d+', '"bytes":…'),
     (r'"duration_ms":[\d.]+', '"duration_ms":…'),
     (r"[\d.]+ (?:[KMG]i)?B saved of [\d.]+ (?:[KMG]i)?B", "… saved of …"),
-    (r"\bage(:?) \d+ s\b", r"age\1 … s"), (r"\b\d+ s when it was received, plus \d+ s since then", "… s when it was received, plus … s since then"),
+    (r"\bage(:?) \d+ s\b", r"age\1 … s"), (r"\b\d+ s when the response was received, plus \d+ s since then", "… s when the response was received, plus … s since then"),
     (r" +\d+[smhd](?=  \S)", " …"), (r"[\d.]+ [KMGT]iB (of room|free)", r"… \1"), (r"\bin \d+ days\b", "in … days"), (r"\b\w+@\w+( [0-9a-f]{8})?\b", "…@…"), (r"\banother \d+ s\b", "another … s"), (r"\bprocess \d+", "process …"), (r"\bsha256/[A-Za-z0-9+/]{43}=", "sha256/…"),
     (r"\b[0-9A-F]{2}(:[0-9A-F]{2}){31}\b", "…"), (r"\b\d+(\.\d+)? (ms|µs)\b", r"… \2"),
 ]]

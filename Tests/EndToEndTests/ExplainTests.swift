@@ -286,7 +286,8 @@ struct ExplainTests {
         let stored = try storage(secondsLeft: 3600)
         let values = stored?["values"] as? [String: Any]
         #expect(values?["source"] as? String == "signature" && values?["lifetime"] as? Int ?? 0 <= 3600)
-        #expect((stored?["says"] as? String)?.contains("the signature in Location expires at that time") == true)
+        #expect(
+            (stored?["says"] as? String)?.contains("the response is fresh until the signature in its Location expires") == true)
         let refused = try storage(secondsLeft: -1)
         #expect((refused?["values"] as? [String: Any])?["reason"] as? String == "signature")
     }

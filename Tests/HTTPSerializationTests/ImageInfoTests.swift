@@ -134,7 +134,10 @@ struct ImageInfoTests {
         }
         #expect(try read("image/jpeg", false).get()?.kind == .png)
         #expect(try read("IMAGE/PNG", true).get()?.kind == .png)
-        #expect(read("image/jpeg", true).faults == [ResponseFault(.malformedImage, "png, declared as image/jpeg")])
+        #expect(
+            read("image/jpeg", true).faults == [
+                ResponseFault(.malformedImage, "the format is png, but Content-Type is image/jpeg")
+            ])
         #expect(read("text/html", false).faults.first?.code == .unacceptableContentType)
         #expect(try ImageInfoSerializer().serialize(ReceivedHead(status: 204), []).get() == nil)
         #expect(ImageKind.allCases.flatMap(\.mediaTypes).contains("image/x-win-bitmap"))

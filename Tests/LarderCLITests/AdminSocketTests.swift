@@ -218,7 +218,7 @@ struct AdminSocketTests {
                 stopped 0
                 gone 1
                 larder: several Larders are running, at \([first, second].sorted { Int($0) ?? 0 < Int($1) ?? 0 }.map { "\(folder.path)/larder/admin-\($0).sock" }.joined(separator: ", ")); choose one with LARDER_ADMIN_SOCKET=PATH, or with --socket or --listen if the command has these options
-                larder: Larder has no record of a request with this id; it may be too old.
+                larder: Larder has no record of a request with this id; the request may be too old.
                 larder: Larder is not running: no process answers on \(sockets[1])
                 larder: Larder is not running: no process answers on \(folder.path)/larder/admin-3180.sock
 

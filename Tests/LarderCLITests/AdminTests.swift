@@ -229,7 +229,7 @@ struct AdminTests {
         let second = try CommandLineTests.larder(
             "serve", "--listen", "127.0.0.1:0", "--store", ":memory:", "--set", "admin.socket=\(socket)")
         #expect(second.code == 1)
-        #expect(second.talk.contains("\(socket) is in use by another process; set another path in admin.socket, or off"))
+        #expect(second.talk.contains("\(socket) is in use by another process; set admin.socket to another path, or to off"))
         #expect(try larder("status", served).code == 0)
     }
 

@@ -114,8 +114,8 @@ struct AuthorityFolderTests {
     @Test(
         "Files that are missing, damaged or of different roots give different errors, with exit code 1",
         arguments: [
-            ("root.pem", "", "root.pem is not one certificate in PEM"),
-            ("root.pem", "\0\u{1}garbage", "root.pem is not one certificate in PEM"),
+            ("root.pem", "", "root.pem does not contain exactly one certificate in PEM"),
+            ("root.pem", "\0\u{1}garbage", "root.pem does not contain exactly one certificate in PEM"),
             (
                 "root.key", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n",
                 "root.key is not a private key in PEM"

@@ -85,11 +85,11 @@ struct BadInputTests {
         #expect(outcome.output == "4\n0\n4\n4\n", "\(outcome)")
         for said in [
             "larder: 1 recorded in \(folder.path)/a.larder, 1 denied\n",
-            "larder:   not recorded, denied (not this): GET http://127.0.0.1:\(origin.port)/no\n",
+            "larder:   not recorded, because the request was denied (not this): GET http://127.0.0.1:\(origin.port)/no\n",
             "larder: 1 recorded in \(folder.path)/b.larder, 1 of them failures\n",
             "larder: 0 replayed, 0 missed, 0 not requested, 1 failed\n",
             "larder:   failed (connection_refused): GET http://127.0.0.1:1/\n",
-            "larder: 1 denied, 0 missed (--strict); --summary lists them\n",
+            "larder: 1 denied, 0 missed (--strict); to list these requests, use --summary\n",
         ] {
             #expect(outcome.talk.contains(said), "\(said) in \(outcome.talk)")
         }

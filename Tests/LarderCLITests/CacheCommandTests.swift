@@ -129,7 +129,7 @@ struct CacheCommandTests {
 
         let export = "\(folder.path)/export"
         let exported = try cache("export", export)
-        #expect(exported.output == "exported 1\n" && exported.talk.contains("because the request had Authorization: 1\n"))
+        #expect(exported.output == "exported 1\n" && exported.talk.contains("because the requests had Authorization: 1\n"))
         let index = try String(contentsOfFile: "\(export)/index.ndjson", encoding: .utf8)
         #expect(index.contains("http://example.test/b") && !index.contains("hush"))
         let row = try #require(try JSONSerialization.jsonObject(with: Data(index.utf8)) as? [String: Any])["row"] as? Int

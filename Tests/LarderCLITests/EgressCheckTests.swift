@@ -12,7 +12,7 @@ struct EgressCheckTests {
         #expect(checked.code == 2)
         #expect(
             checked.talk
-                == "\(file):4:30: rules[0].match: the rule `one path` looks at requests, but Larder does not intercept a.example, so it would refuse the host's tunnels. Write `tls: {hosts: {a.example: {connect: intercept}}}`; or remove path, method and "
+                == "\(file):4:30: rules[0].match: the rule `one path` looks at requests, but Larder does not intercept a.example, so Larder would refuse tunnels to a.example. Write `tls: {hosts: {a.example: {connect: intercept}}}`; or remove path, method and "
                 + "query; or, for http only, write `scheme: http`\n")
         _ = try folder.write(
             "egress: {default: deny}\nrules:\n\(rule)  - {name: all, match: {host: a.example}, allow: {}}\n", to: "larder.yaml")

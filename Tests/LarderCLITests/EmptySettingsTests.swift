@@ -79,7 +79,8 @@ struct EmptySettingsTests {
             $larder reload --set admin.socket=$folder/admin.sock; echo $?
             $larder stop --set admin.socket=$folder/admin.sock
             """, ["folder": folder.path, "file": file])
-        let opens = "opens GET https://other.example/no (before: rule `not this` denies it; now: no rule denies it)"
+        let opens =
+            "opens GET https://other.example/no (before: rule `not this` denies the request; now: no rule denies the request)"
         #expect(outcome.output == "the settings were reloaded\n\(opens)\n0\nstopping\n", "\(outcome)")
     }
 

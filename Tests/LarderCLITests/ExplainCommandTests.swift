@@ -43,7 +43,8 @@ struct ExplainCommandTests {
         let unknown = try CommandLineTests.larder(
             "explain", "--id", "0123456789abcdef", "-o", output, "--set", "admin.socket=\(served.folder.path)/admin.sock")
         #expect(
-            unknown.code == 1 && unknown.talk == "larder: Larder has no record of a request with this id; it may be too old.\n")
+            unknown.code == 1
+                && unknown.talk == "larder: Larder has no record of a request with this id; the request may be too old.\n")
     }
 
     @Test(

@@ -94,7 +94,7 @@ struct FetchTests {
             ),
             (
                 ["fetch", "--digest", "sha256:\(String(repeating: "g", count: 64))", "http://127.0.0.1:1/"], 2,
-                "expected 64 hexadecimal digits after sha256:, found other characters"
+                "expected 64 hexadecimal digits after sha256:, found characters that are not hexadecimal digits"
             ),
             (["fetch", "--parts", "17", "http://127.0.0.1:1/"], 2, "--parts must be from 1 to 16"),
             (["fetch", "-H", "Range: bytes=0-1", "http://127.0.0.1:1/"], 2, "-H cannot set Range"),

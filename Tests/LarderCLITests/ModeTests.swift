@@ -141,7 +141,7 @@ struct ModeTests {
         #expect(try mode(served, "diff").output == "diff\n")
         #expect(try ask(port, origin).text == "one")
         let same = try mode(served, "diff", "--report", "-")
-        #expect(same.code == 0 && same.output == "1 compared, 0 differ\n")
+        #expect(same.code == 0 && same.output == "responses compared: 1, different: 0\n")
         says.withLock { $0 = "two" }
         #expect(try ask(port, origin).text == "two")
         let other = try mode(served, "diff", "--report", "-")
@@ -151,7 +151,9 @@ struct ModeTests {
         let report = "\(folder.path)/report.txt"
         #expect(try mode(served, "diff", "--report", report).code == 6)
         let text = try String(contentsOfFile: report, encoding: .utf8)
-        #expect(text.hasSuffix("2 compared, 1 differ\n") && text.hasPrefix("~ GET http://127.0.0.1:\(origin.port)/"), "\(text)")
+        #expect(
+            text.hasSuffix("responses compared: 2, different: 1\n") && text.hasPrefix("~ GET http://127.0.0.1:\(origin.port)/"),
+            "\(text)")
         #expect(try mode(served).output == "live\n")
     }
 

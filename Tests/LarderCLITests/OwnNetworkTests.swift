@@ -187,7 +187,7 @@ struct OwnNetworkTests {
         if outcome.output == "2\nleft out\n" { return }
         #expect(outcome.output == "2\n125\n", "\(outcome)")
         let said =
-            "cannot mount files for the command in its network namespace: unshare (mounts): No space left on device; user.max_mnt"
+            "cannot mount files for the command in its network namespace: cannot create a mount namespace: No space left on device; user.max_mnt"
         #expect(outcome.talk.contains(said), "\(outcome.talk)")
     }
 }

@@ -82,7 +82,7 @@ struct PasswordSettingsTests {
         #expect(try ["", "alice:open sesame", "bob:open sesame"].map(status) == [407, 407, 200])
         try write("bob\n")
         larder.signal(SIGHUP)
-        #expect(larder.says("the active ones are unchanged"))
+        #expect(larder.says("the active settings are unchanged"))
         #expect(larder.said.contains("passwords:1:1: expected `name:hash`"))
         #expect(try ["", "bob:open sesame"].map(status) == [407, 200])
     }

@@ -48,7 +48,7 @@ struct PinsFromStoreTests {
 
         let unknown = try learn(host, "127.0.0.1:1")
         #expect(unknown.code == 1 && unknown.output.contains("of: [\"\(pin)\"]"))
-        #expect(unknown.talk.contains("127.0.0.1:1 has no recorded certificates in the store"), "\(unknown)")
+        #expect(unknown.talk.contains("127.0.0.1:1: the store contains no certificates of this server"), "\(unknown)")
 
         larder.signal(SIGTERM)
         #expect(larder.hasEnded())

@@ -128,7 +128,7 @@ struct PolicyCommandTests {
         )
     }
 
-    @Test("test runs the tests, writes JUnit's XML, and exits with 3 if one fails")
+    @Test("test runs the tests, writes JUnit's XML, and exits with 3 if a test fails")
     func tests() throws {
         let file = try folder.write(Self.plainPolicy + Self.plainTests("deny"), to: "a.yaml")
         let failed = try CommandLineTests.larder("policy", "test", file, "--junit", "\(folder.path)/junit.xml")
@@ -158,7 +158,8 @@ struct PolicyCommandTests {
         #expect(opens.code == 6)
         #expect(
             opens.output
-                == "opens PUT http://api.example/v1/ (before: no rule allows it; now: rule `the API` allows it)\n")
+                == "opens PUT http://api.example/v1/ (before: no rule allows the request; now: rule `the API` allows the request)\n"
+        )
         let closes = try CommandLineTests.larder("policy", "diff", new, old, "-o", "json")
         #expect(closes.code == 0)
         let object = try json(closes)
@@ -210,8 +211,8 @@ struct PolicyCommandTests {
         #expect(
             accepted.output == """
                 the settings were reloaded
-                closes GET http://api.example/v1/ (before: rule `the API` allows it; now: no rule allows it)
-                opens GET http://api.example/v2/ (before: no rule allows it; now: rule `the API` allows it)
+                closes GET http://api.example/v1/ (before: rule `the API` allows the request; now: no rule allows the request)
+                opens GET http://api.example/v2/ (before: no rule allows the request; now: rule `the API` allows the request)
 
                 """)
     }

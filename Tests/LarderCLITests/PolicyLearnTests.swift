@@ -113,7 +113,7 @@ struct PolicyLearnTests {
         #expect(outcome.output == "1\n1\n0\n1\n", "\(outcome)")
         #expect(
             outcome.talk.contains("larder: denied.log: skipped lines that are not in the format ndjson: 1\n"), "\(outcome.talk)")
-        #expect(outcome.talk.contains("larder: no request to learn from\n"), "\(outcome.talk)")
+        #expect(outcome.talk.contains("larder: there is no request to learn from\n"), "\(outcome.talk)")
         #expect(outcome.talk.contains("larder: 1 request was denied, so no rule was learned from it\n"), "\(outcome.talk)")
         #expect(outcome.talk.contains("cannot read the log missing.log: No such file or directory"), "\(outcome.talk)")
     }

@@ -60,10 +60,10 @@ struct ProjectTests {
         #expect(outcome.output == "exit 125\nexit 125\nexit 125\nexit 125\nexit 125\n", "\(outcome)")
         #expect(stage.origin.requestHeads.count == 1)
         for problem in [
-            "policy.yaml:1:28: egress.addresses.deny: a project may not set this: without your decision, only your own settings can set this; read the file, then run `larder project allow` (or",
+            "policy.yaml:1:28: egress.addresses.deny: a project may not set this: this setting of a project needs your decision; read the file, then run `larder project allow` (or",
             "policy.yaml:1:42: replay.on_expired: a project may not set this: `refresh` forwards every request;",
-            "policy.yaml:1:25: rules: a project may not set this: the rule `a` forwards requests, and the command only replays;",
-            "policy.yaml:1:29: rules: a project may not set this: the rule `a` changes responses, which can send the client to another server;",
+            "policy.yaml:1:25: rules: a project may not set this: the rule `a` forwards requests, but the command only replays;",
+            "policy.yaml:1:29: rules: a project may not set this: the rule `a` changes responses, and a changed response can send the client to another server;",
         ] { #expect(outcome.talk.contains("/shop/.larder/\(problem)"), "\(outcome.talk)") }
     }
 
@@ -182,7 +182,7 @@ struct ProjectTests {
             "has no settings: it contains no policy.yaml",
             "/link is a symbolic link, and the file that it points to may change",
             "/pipe is not a regular file",
-            "the project has more than 1000 files", "/long: longer than", "is nested more than 8 levels deep",
+            "the project has more than 1000 files", "/long: the file is longer than", "is nested more than 8 levels deep",
             "policy.yaml is ignored: the path is a symbolic link", "longer than 1MiB", "no .larder folder in",
         ] { #expect(outcome.talk.contains(reason), "\(reason): \(outcome.talk)") }
     }
@@ -198,7 +198,7 @@ struct ProjectTests {
             """)
         #expect(outcome.output == "exit 125\n1\n200\nexit 0\nexit 125\nexit 125\n", "\(outcome)")
         #expect(
-            outcome.talk.contains("/projects; check its contents, then `chmod 600` it")
+            outcome.talk.contains("/projects; check its contents, then run `chmod 600` on it")
                 && outcome.talk.contains("/projects:2: not a valid decision"), "\(outcome.talk)")
     }
 
@@ -215,7 +215,7 @@ struct ProjectTests {
         let settings = "folder    /shop/.larder\nsettings  /shop/.larder/policy.yaml\ndecision  "
         let setting = "/shop/.larder/policy.yaml:1:28: egress.addresses.deny"
         let needed =
-            "\(setting): a project may not set this: without your decision, only your own settings can set this; read the file, then run `larder project allow` (or use --project-settings=allow)\n"
+            "\(setting): a project may not set this: this setting of a project needs your decision; read the file, then run `larder project allow` (or use --project-settings=allow)\n"
         #expect(
             outcome.output
                 == "folder    /shop/.larder\nsettings  none\n\(settings)none\nrefused   \(needed)\(settings)allowed\nallowed   \(setting)\n"

@@ -232,7 +232,7 @@ struct RecordTests {
             """, ["HOME": folder.path, "TMPDIR": folder.path, "url": "http://127.0.0.1:\(origin.port)"])
         let told = [1, 2, 1, 2].map { "generation \($0),\n" }.joined()
         #expect(outcome.output == told + "0\n125\n125\n125\n1\n125\n1\n0\n", "\(outcome)")
-        let early = "nothing was recorded before that time; the first generation began at 2026-11-02T00:00:00Z"
+        let early = "nothing was recorded before the given time; the first generation began at 2026-11-02T00:00:00Z"
         #expect(
             outcome.talk.contains("b.larder: \(early) (replay.as_of)") && outcome.talk.contains("larder: \(early)\n"),
             "\(outcome.talk)")

@@ -11,7 +11,11 @@ struct RecordedClientsTests {
         #expect(outcome.code == 0 && outcome.output.contains("ok      script, intercepted, replayed"), "\(outcome)")
     }
 
-    @Test("No file contains any of 40 planted secrets; a near miss is named, and the proposed rule makes it match; a kill loses nothing")
+    @Test(
+        """
+        No file contains any of 40 planted secrets; a near miss is named, and the proposed rule makes it match; a kill loses \
+        nothing
+        """)
     func withstand() throws {
         let outcome = try LongScripts.runShort("recordings.sh")
         if outcome.output.hasPrefix("left out: it needs") { return }

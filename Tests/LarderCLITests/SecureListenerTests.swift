@@ -284,7 +284,7 @@ struct SecureListenerTests {
         _ = try stage.folder.write(settings, to: "larder.yaml")
         _ = try stage.folder.write("nothing", to: "proxy.pem")
         stage.larder.signal(SIGHUP)
-        #expect(stage.larder.says("the active ones are unchanged"))
+        #expect(stage.larder.says("the active settings are unchanged"))
         #expect(stage.larder.said.contains("contains no certificate, or a certificate that cannot be read"))
         #expect(try stage.curl("\(stage.origins[0])/", proxyRoot: "other.pem") == "got 0 ")
     }

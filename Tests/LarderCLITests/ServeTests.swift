@@ -136,7 +136,7 @@ struct ServeTests {
         _ = try served.ports()
         _ = try served.folder.write("stroe: {}\n", to: "larder.yaml")
         served.signal(SIGHUP)
-        #expect(served.says("the active ones are unchanged"))
+        #expect(served.says("the active settings are unchanged"))
         #expect(served.said.contains("larder.yaml:1:1: unknown key `stroe`; did you mean `store`?"))
         _ = try served.folder.write(
             "log: {level: debug}\nloops: 7\nstore: {disk: {high: 3GiB}}\nlimits: {fields: 50}\n", to: "larder.yaml")

@@ -142,7 +142,7 @@ struct ServiceManagerTests {
         let started = try Started(
             passing: other.descriptor, "LISTEN_PID=1 LISTEN_FDS=1 NOTIFY_SOCKET=\(folder.path)/nothing",
             settings: "listen: [\"127.0.0.1:0\"]\n", in: folder)
-        try eventually { started.text.contains("the service manager did not receive that Larder is ready") }
+        try eventually { started.text.contains("Larder could not tell the service manager that it is ready") }
         #expect(started.text.contains("export http_proxy="))
         kill(started.process, SIGTERM)
         #expect(started.exitCode() == 0)

@@ -147,7 +147,8 @@ struct TrustStoreTests {
         _ = try CommandLineTests.shell("cat $anchors/* > $bundle", ["anchors": image.anchors, "bundle": image.bundle])
         let others = try run(stage, image, "uninstall", "--yes")
         #expect(
-            others.code == 0 && others.talk.contains("another entry contains the root certificate; Larder does not remove it"),
+            others.code == 0
+                && others.talk.contains("another entry contains the root certificate; Larder does not remove this entry"),
             "\(others.talk)")
     }
 
@@ -267,7 +268,7 @@ struct TrustStoreTests {
                 "another entry already contains the root certificate"))
         #expect(
             try stage.larder(["uninstall", "--only", "nss", "--yes"]).talk.contains(
-                "another entry contains the root certificate; Larder does not remove it"))
+                "another entry contains the root certificate; Larder does not remove this entry"))
         #expect(try CommandLineTests.shell("certutil -L -d sql:$database -n 'my own'", variables).code == 0)
         // It is in the database without trust, which must be reported: programs of that user would not trust it either.
         _ = try CommandLineTests.shell("certutil -M -d sql:$database -n 'my own' -t ,,", variables)
@@ -333,7 +334,7 @@ struct TrustStoreTests {
         try #require(beside.code == 0)
         let removed = try stage.larder(["uninstall", "--root", image, "--yes"])
         #expect(removed.code == 0 && removed.output.hasPrefix("removed from Java's "), "\(removed.talk)")
-        #expect(removed.talk.contains("another entry contains the root certificate; Larder does not remove it"))
+        #expect(removed.talk.contains("another entry contains the root certificate; Larder does not remove this entry"))
         _ = try CommandLineTests.shell("keytool -delete -alias zz-mine -keystore $store -storepass changeit", names)
         #expect(try CommandLineTests.shell(list, variables).output == made.output)
     }

@@ -99,7 +99,7 @@ struct RuleFilesTests {
         #expect(problems().count == 1 && problems()[0].contains("more than 64 files"))
         try write("include: f0.yaml")
         for number in 0..<9 { try write("include: f\(number + 1).yaml", to: "f\(number).yaml") }
-        #expect(problems().count == 1 && problems()[0].contains("more than 8 deep"))
+        #expect(problems().count == 1 && problems()[0].contains("more than 8 levels deep"))
         try write("include: none.yaml")
         #expect(problems() == ["main.yaml:1:10: include: cannot read none.yaml: No such file or directory"])
         try write("include: one.yaml")

@@ -145,9 +145,9 @@ struct SettingsReaderTests {
 
     @Test("A file that is too long or too deep is refused")
     func boundsTheFile() {
-        #expect(problems(String(repeating: "# x\n", count: 300_000)) == ["larder.yaml: longer than 1MiB"])
+        #expect(problems(String(repeating: "# x\n", count: 300_000)) == ["larder.yaml: the file is longer than 1MiB"])
         let deep = problems("rules: " + String(repeating: "[", count: 70) + String(repeating: "]", count: 70))
-        #expect(deep.count == 1 && deep[0].contains("nested more than 64 deep"))
+        #expect(deep.count == 1 && deep[0].contains("nested more than 64 levels deep"))
         #expect(problems("rules: " + String(repeating: "[", count: 100_000)).count == 1)
         #expect(problems(String(repeating: "- ", count: 100_000) + "a").count == 1)
     }

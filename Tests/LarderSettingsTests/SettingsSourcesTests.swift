@@ -95,7 +95,7 @@ struct SettingsSourcesTests {
         let file = try folder.write("tls: {connect: {verdict_ttl: 5s, verdicts_kept: 5s}}\n", to: "l.yaml")
         #expect(
             problems(SettingsSources(file: file, environment: [:])) == [
-                "\(file):1:34: tls.connect.verdicts_kept: is the old name of tls.connect.verdict_ttl, which is set too; remove one of them"
+                "\(file):1:34: tls.connect.verdicts_kept: this is the old name of tls.connect.verdict_ttl, which is also set; remove one of the two names"
             ])
     }
 
@@ -136,8 +136,8 @@ struct SettingsSourcesTests {
         "An error about a flag or a variable names it",
         arguments: [
             (["loops"], [:], "--set loops: expected name=value"),
-            (["loops="], [:], "--set loops: loops: has no value"),
-            ([], ["LARDER_LOOPS": ""], "LARDER_LOOPS: loops: has no value"),
+            (["loops="], [:], "--set loops: loops: the setting has no value"),
+            ([], ["LARDER_LOOPS": ""], "LARDER_LOOPS: loops: the setting has no value"),
             (
                 ["store.path=:memory:"], [:],
                 "--set store.path: store.path: YAML reads a value that ends with `:` as a mapping: put it in quotes, as in '\":memory:\"'"

@@ -165,23 +165,29 @@ struct TrustLoadingTests {
             ),
             (
                 "anchors: {bundle: empty.pem}",
-                "3:35: tls.hosts.a.example.anchors.bundle: contains no PEM certificate, or a certificate that cannot be read"
+                "3:35: tls.hosts.a.example.anchors.bundle: the file contains no PEM certificate, or a certificate that cannot be read"
             ),
             (
                 "anchors: {bundle: broken.pem}",
-                "3:35: tls.hosts.a.example.anchors.bundle: contains no PEM certificate, or a certificate that cannot be read"
+                "3:35: tls.hosts.a.example.anchors.bundle: the file contains no PEM certificate, or a certificate that cannot be read"
             ),
             ("pins: {of: [none.pem]}", "3:29: tls.hosts.a.example.pins.of[0]: cannot read FOLDER/none.pem: No such file"),
             (
                 "pins: {of: empty.pem}",
-                "3:28: tls.hosts.a.example.pins.of: contains a certificate or public key that cannot be read"
+                "3:28: tls.hosts.a.example.pins.of: the file contains a certificate or public key that cannot be read"
             ),
             (
                 "pins: {of: broken.pem}",
-                "3:28: tls.hosts.a.example.pins.of: contains a certificate or public key that cannot be read"
+                "3:28: tls.hosts.a.example.pins.of: the file contains a certificate or public key that cannot be read"
             ),
-            ("pins: {of: key.pem}", "3:28: tls.hosts.a.example.pins.of: contains neither a certificate nor a public key"),
-            ("pins: {of: huge.pem}", "3:28: tls.hosts.a.example.pins.of: cannot read FOLDER/huge.pem: longer than 1MiB"),
+            (
+                "pins: {of: key.pem}",
+                "3:28: tls.hosts.a.example.pins.of: the file contains neither a certificate nor a public key"
+            ),
+            (
+                "pins: {of: huge.pem}",
+                "3:28: tls.hosts.a.example.pins.of: cannot read FOLDER/huge.pem: the file is longer than 1MiB"
+            ),
             ("pins: {of: .}", "3:28: tls.hosts.a.example.pins.of: cannot read FOLDER/.: Is a directory"),
             (
                 "pins: {of: leaf.pem, backup: [middle.pem, leaf.pem]}",
@@ -191,7 +197,10 @@ struct TrustLoadingTests {
                 "pins: {of: leaf.pem, backup: sha256/PUBLIC}",
                 "3:46: tls.hosts.a.example.pins.backup: this backup is already one of the pins under `of`"
             ),
-            ("crl: soft, crl_files: leaf.pem", "3:39: tls.hosts.a.example.crl_files: contains no revocation list in DER or PEM"),
+            (
+                "crl: soft, crl_files: leaf.pem",
+                "3:39: tls.hosts.a.example.crl_files: the file contains no revocation list in DER or PEM"
+            ),
             ("anchors: pins", "3:26: tls.hosts.a.example.anchors: the policy has no `pins` to use as trust anchors"),
             (
                 "anchors: pins, pins: {of: sha256/\(digest)}",
@@ -269,7 +278,8 @@ struct TrustLoadingTests {
         let found = try problems("tls:\n  pins_from: \(name)")
         let reason =
             name == "none"
-            ? "No such file or directory" : "no file in it ends with .yaml or .yml; larder pins learn --write writes one"
+            ? "No such file or directory"
+            : "the folder contains no file that ends with .yaml or .yml; larder pins learn --write writes one"
         #expect(found == ["\(file):2:14: tls.pins_from: cannot use the folder \(folder.path)/\(name): \(reason)"])
     }
 
@@ -277,7 +287,7 @@ struct TrustLoadingTests {
     func refusesEmptyFiles(text: String) throws {
         try write(["a.example: {}"], to: "pins.d/a.yaml")
         try write([text], to: "pins.d/b.yml")
-        #expect(try problems("tls: {pins_from: pins.d}") == ["\(folder.path)/pins.d/b.yml:1:1: contains no host"])
+        #expect(try problems("tls: {pins_from: pins.d}") == ["\(folder.path)/pins.d/b.yml:1:1: the file contains no host"])
     }
 
     @Test("System CA certificates that the settings require must exist")

@@ -96,7 +96,7 @@ struct TrustSettingsTests {
         (host("enforce_from: 2027-01-31"), "3:31: tls.hosts.a.example.enforce_from: no `pins` are set"),
         (host("pins: [a]"), "3:23: tls.hosts.a.example.pins: expected a mapping, found a list"),
         (host("pins: {}"), "3:23: tls.hosts.a.example.pins: the key `of` is missing"),
-        (pins("of: []"), "3:28: tls.hosts.a.example.pins.of: contains no pin"),
+        (pins("of: []"), "3:28: tls.hosts.a.example.pins.of: the list contains no pin"),
         (pins("of: [~]"), "3:29: tls.hosts.a.example.pins.of[0]: expected a value, found nothing"),
         (
             pins("of: sha256/AAAA"),

@@ -22,7 +22,7 @@ struct TunnelConsistencyTests {
         "Under default: deny, a host whose rules all look at its https requests must be intercepted",
         arguments: [
             ("{host: a.example, path: /x}", "a.example"), ("{host: a.example, method: GET}", "a.example"),
-            ("{host: '*.a.example', path: /x}", "\"*.a.example\""), ("{path: /x}", "every host"),
+            ("{host: '*.a.example', path: /x}", "\"*.a.example\""), ("{path: /x}", "hosts without a policy of their own"),
             ("{host: a.example, scheme: https, port: 443, path: /x}", "a.example"),
             ("{host: [b.example, a.example], path: /x}", "a.example"), ("{host: 192.0.2.1, path: /x}", "192.0.2.1"),
         ])

@@ -80,6 +80,6 @@ struct PinExportTermsTests {
     @Test("Pinned certificates are exported as their keys, and this is reported")
     func tellsCertificates() throws {
         let written = Self.written(.json, try Self.host { $0.pinsCertificates = true })
-        #expect(written.notes == ["a.example pins certificates; the file contains their keys"])
+        #expect(written.notes == ["a.example pins certificates; the file contains the keys of these certificates"])
     }
 }

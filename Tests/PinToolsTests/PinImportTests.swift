@@ -115,7 +115,7 @@ struct PinImportTests {
             ),
             (
                 .curl, "curl --proxy-pinnedpubkey sha256//\(a) https://a.example",
-                "`--proxy-pinnedpubkey` is not imported: only --pinnedpubkey is"
+                "`--proxy-pinnedpubkey` is not imported: Larder imports only --pinnedpubkey"
             ),
             (.curl, "pinnedpubkey = \"sha256//\(a)\"", "pinnedpubkey appears outside a curl command"),
             (.curl, curl("https://a.example:0/"), "a.example has an invalid port"),
@@ -124,12 +124,18 @@ struct PinImportTests {
             (.okHTTP, "/* .add(", "a comment is not closed"), (.okHTTP, ".add(\"a", "a string is not closed"),
             (.hpkp, "# a.example\n" + field("max-age=0"), "the pins of a.example are removed (max-age=0)"),
             (.hpkp, "# a.example\n" + field(""), "a.example has no max-age, so nothing is pinned"),
-            (.hpkp, "# a.example\n# b.example\n" + field("max-age=1"), "the file names a.example and b.example: use --host"),
+            (
+                .hpkp, "# a.example\n# b.example\n" + field("max-age=1"),
+                "a field follows two host names, a.example and b.example: use --host"
+            ),
             (
                 .json, json("a.example", ", \"expire\": \"2027-01-01\""),
                 "unknown key `expire` of a.example; did you mean `expires`?"
             ),
-            (.json, json("a.example", ", \"backup\": [\"sha256/\(a)\"]"), "a backup of a.example is one of its other pins"),
+            (
+                .json, json("a.example", ", \"backup\": [\"sha256/\(a)\"]"),
+                "a backup of a.example is also an active pin of this host"
+            ),
             (.json, json("a.example", ", \"port\": 0"), "a.example has an invalid port"),
             (.json, json("*.::1"), "`*.::1` is not a host"),
             (.json, json("a.example", ", \"on_expiry\": \"fail\""), "a.example has `on_expiry` without `expires`"),

@@ -31,11 +31,11 @@ struct PolicyComparisonTests {
         let new = try Policies.rule("new", ["h.test"], methods: ["GET"], paths: ["/v2/*"])
         #expect(
             lines(Policies.denying(old), Policies.denying(old, new)) == [
-                "opens GET https://h.test/v2/ (before: no rule allows it; now: rule `new` allows it)"
+                "opens GET https://h.test/v2/ (before: no rule allows the request; now: rule `new` allows the request)"
             ])
         #expect(
             lines(Policies.denying(old, new), Policies.denying(old)) == [
-                "closes GET https://h.test/v2/ (before: rule `new` allows it; now: no rule allows it)"
+                "closes GET https://h.test/v2/ (before: rule `new` allows the request; now: no rule allows the request)"
             ])
     }
 
@@ -45,7 +45,10 @@ struct PolicyComparisonTests {
         let deny = try Policies.rule("no", ["*.test"], paths: ["/admin/**"], denies: true)
         let found = PolicyComparison.differences(from: Policies.denying(all), to: Policies.denying(all, deny))
         #expect(!found.mayOpen)
-        #expect(found.lines == ["closes GET https://h.test/admin/ (before: rule `all` allows it; now: rule `no` denies it)"])
+        #expect(
+            found.lines == [
+                "closes GET https://h.test/admin/ (before: rule `all` allows the request; now: rule `no` denies the request)"
+            ])
     }
 
     @Test("A rule without path and method also opens tunnels")

@@ -37,7 +37,7 @@ struct PolicyEvaluationTests {
                 "would deny: denied_by_rule", "rules: `a`, `d`", "reading: /pub/../x (allowed)", "reading: /x (reported)",
             ])
         let unlisted = try evaluation("GET http://i.test/%61", policy)
-        #expect(unlisted.decision.text == "allowed in report mode, otherwise denied: no rule allows this")
+        #expect(unlisted.decision.text == "allowed in report mode, otherwise denied: no rule allows the request")
         #expect(!unlisted.readings.contains { $0.outcome == .denied })
     }
 

@@ -37,7 +37,7 @@ struct PolicyTestRunTests {
         #expect(failure(policy, ["request": scalar("CONNECT h.test:443"), "verdict": scalar("intercept")]) == nil)
         #expect(
             failure(policy, ["request": scalar("PUT https://h.test/"), "verdict": scalar("allow")])
-                == "expected allow, but the request is denied: no rule allows this")
+                == "expected allow, but the request is denied: no rule allows the request")
         #expect(
             failure(policy, ["request": scalar("GET https://h.test/"), "verdict": scalar("allow"), "rule": scalar("aa")])
                 == "no rule is named `aa`; did you mean `a`?")
@@ -102,6 +102,6 @@ struct PolicyTestRunTests {
         #expect(
             text.contains("tests=\"1\" failures=\"1\"") && text.contains("?a=1&amp;b=&lt;")
                 && text.contains("a\u{FFFD}\u{FFFD}&#10;.yaml"))
-        #expect(text.contains("<failure message=\"expected deny, but the request is allowed: no rule denies this\"/>"))
+        #expect(text.contains("<failure message=\"expected deny, but the request is allowed: no rule denies the request\"/>"))
     }
 }

@@ -74,7 +74,7 @@ struct FieldConditionTests {
             ),
             (
                 "{Proxy-Authorization: x}",
-                "f:1:28: rules[0].match.field.Proxy-Authorization: Proxy-Authorization belongs to one connection; rules cannot match it"
+                "f:1:28: rules[0].match.field.Proxy-Authorization: Proxy-Authorization belongs to one connection; rules cannot match this field"
             ),
         ])
     func mistakes(field: String, problem: String) throws {

@@ -69,7 +69,7 @@ struct FieldEditsTests {
         for message in ["request", "response"] {
             for edit in ["set: {\(name): a}", "default: {\(name): a}", "append: {\(name): a}", "remove: [\(name)]"] {
                 let found = try problems("[{name: n, \(message): {\(edit)}}]")
-                #expect(found.count == 1 && found[0].contains("rules cannot change it"), "\(message) \(edit)")
+                #expect(found.count == 1 && found[0].contains("rules cannot change this field"), "\(message) \(edit)")
             }
         }
     }

@@ -101,7 +101,7 @@ struct PolicyRuleParsingTests {
             Row("[{name: n, response: {remove: [A, \"\"]}}]", "f:1:35: rules[0].response.remove[1]: `` is not a field name"),
             Row(
                 "[{name: n, response: {set: {Via: x}}}]",
-                "f:1:29: rules[0].response.set.Via: Via prevents loops; rules cannot change it"),
+                "f:1:29: rules[0].response.set.Via: Via prevents loops; rules cannot change this field"),
             // cache
             Row("[{name: n, cache: {}}]", "f:1:19: rules[0].cache: nothing to do: give policy, store, ttl or another key"),
             Row(

@@ -1,4 +1,4 @@
 #pragma once
 
-/// Does nothing: Swift imports a C target only if it has a header. What this target does stands in at_exit.c.
+/// Does nothing: Swift imports a C target only if it has a header. The code of this target is in at_exit.c.
 static inline void copenssl_at_exit(void) {}

@@ -1,4 +1,4 @@
-/// Limits for the output of content codings (T35).
+/// Limits for the output of content codings (threat T35 in docs/threats.md).
 public struct CodingLimits: Hashable, Sendable {
     /// The maximum length in bytes, for the body as received and for the output of each coding.
     public var length: UInt64
@@ -41,7 +41,8 @@ final class CodingChain {
     /// Whether the body may end here: every decoder has reached the end of its data.
     var permitsEnd: Bool { decoders.allSatisfy(\.permitsEnd) }
 
-    /// Decodes all of `octets`, and passes the output to `take` in pieces. After it has thrown, this object must not be used again.
+    /// Decodes all of `octets`, and passes the output to `take` in pieces. After this method has thrown an error, this
+    /// object must not be used again.
     func decode<Failure: Error>(
         _ octets: Span<UInt8>, failing: (CodingFault) -> Failure, take: (Span<UInt8>) throws(Failure) -> Void
     ) throws(Failure) {

@@ -10,7 +10,7 @@ package enum ContentCoding: UInt8, Sendable, CaseIterable {
     /// The Zstandard format (RFC 8878).
     case zstandard
 
-    /// - Parameter name: compared without regard to case; `x-gzip` is `gzip` (§8.4.1.3).
+    /// - Parameter name: compared without regard to case; `x-gzip` means `gzip` (RFC 9110 §8.4.1.3).
     init?(_ name: Span<UInt8>) {
         if name.equalsIgnoringCase("gzip") || name.equalsIgnoringCase("x-gzip") {
             self = .gzip
@@ -33,10 +33,10 @@ package enum ContentCodings: Equatable, Sendable {
     /// A coding that Larder cannot decode, or more codings than the limit.
     case unsupported
 
-    /// How many codings may be applied to one body (T35).
+    /// How many codings may be applied to one body (threat T35 in docs/threats.md).
     package static let limit = 2
 
-    /// Reads all Content-Encoding lines of the head. `identity` is ignored (§12.5.3).
+    /// Reads all Content-Encoding lines of the head. `identity` is ignored (RFC 9110 §12.5.3).
     package init(of fields: borrowing Fields) {
         var codings: [ContentCoding] = []
         var isSupported = true

@@ -92,7 +92,7 @@ final class Inflater: CodingDecoder {
             case Z_OK where produced == Self.bufferLength || used < input.count: continue
             // Z_BUF_ERROR: zlib needs more input.
             case Z_OK, Z_BUF_ERROR: return used
-            // Z_DATA_ERROR, and Z_NEED_DICT: an HTTP body cannot name a dictionary.
+            // Z_DATA_ERROR: the data is invalid. Z_NEED_DICT is treated alike, because an HTTP body cannot supply a dictionary.
             default: throw malformed
             }
         }

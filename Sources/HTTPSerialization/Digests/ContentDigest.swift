@@ -45,7 +45,7 @@ public struct ContentDigest: Hashable, Sendable, CustomStringConvertible {
         self.octets = octets
     }
 
-    /// The digest of a whole content.
+    /// The digest of complete content.
     public init(of content: [UInt8], by algorithm: DigestAlgorithm) {
         let hasher = DigestHasher(algorithm)
         hasher.update(content.span)
@@ -71,13 +71,13 @@ public struct DigestField: Hashable, Sendable, CustomStringConvertible {
     /// The names of the unknown algorithms.
     public let others: [String]
 
-    /// A field of these digests.
+    /// A field with these digests.
     public init(_ digests: [ContentDigest]) {
         self.digests = digests
         others = []
     }
 
-    /// The digests of a whole content, by these algorithms.
+    /// A field with the digests of complete content, by these algorithms.
     public init(of content: [UInt8], by algorithms: [DigestAlgorithm] = [.sha256]) {
         self.init(algorithms.map { ContentDigest(of: content, by: $0) })
     }
@@ -107,10 +107,10 @@ public struct DigestField: Hashable, Sendable, CustomStringConvertible {
     /// The field value.
     public var description: String { digests.map(\.description).joined(separator: ", ") }
 
-    /// The digest to check against: the longest.
+    /// The longest digest, which is the strongest one to check against.
     public var strongest: ContentDigest? { digests.max { $0.algorithm.length < $1.algorithm.length } }
 
-    /// The result of checking a content.
+    /// The result of checking content.
     public enum Verdict: Hashable, Sendable {
         case matches
         /// The content does not match this digest of the field.
@@ -119,7 +119,7 @@ public struct DigestField: Hashable, Sendable, CustomStringConvertible {
         case unknown
     }
 
-    /// Checks a whole content against every digest with a known algorithm.
+    /// Checks complete content against every digest with a known algorithm.
     public func verdict(on content: [UInt8]) -> Verdict {
         if digests.isEmpty { return .unknown }
         let other = digests.first { ContentDigest(of: content, by: $0.algorithm) != $0 }

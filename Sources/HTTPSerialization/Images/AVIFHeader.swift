@@ -120,6 +120,6 @@ struct AVIFHeader {
 
     private mutating func note() throws(ImageStop) {
         boxCount += 1
-        if boxCount > Self.boxLimit { throw .malformed("more than \(Self.boxLimit) boxes") }
+        if boxCount > Self.boxLimit { throw .malformed("the file has more than \(Self.boxLimit) boxes") }
     }
 }

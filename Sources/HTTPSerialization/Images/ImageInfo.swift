@@ -64,7 +64,7 @@ public struct ImageInfo: Hashable, Sendable {
         }
         let (pixels, overflow) = info.width.multipliedReportingOverflow(by: info.height)
         if info.width > limits.side || info.height > limits.side || overflow || pixels > limits.pixels {
-            throw ImageFault(reason: .tooLarge, detail: "the size is \(info.width) by \(info.height) pixels")
+            throw ImageFault(reason: .tooLarge, detail: "the image is too large: \(info.width) by \(info.height) pixels")
         }
         return info
     }

@@ -6,7 +6,7 @@ extension ResponseValidation {
     ])
 }
 
-/// Decodes content to the format and size of the image, or `nil` without content. Pixels are not decoded.
+/// Decodes content to the format and size of the image; the value is `nil` if there is no content. Pixels are not decoded.
 public struct ImageInfoSerializer: ResponseSerializer {
     /// The accepted statuses and types.
     public var validation: ResponseValidation
@@ -39,7 +39,8 @@ public struct ImageInfoSerializer: ResponseSerializer {
     private static func compare(_ kind: ImageKind, _ head: ReceivedHead) throws(ImageFault) {
         let kinds = ResponseValidation(contentTypes: kind.mediaTypes.compactMap { MediaTypeRange($0) })
         if !kinds.accepts(contentTypeOf: head, hasBody: true) {
-            throw ImageFault(reason: .malformed, detail: "\(kind.rawValue), declared as \(head.contentTypes.first ?? "nothing")")
+            let declared = head.contentTypes.first ?? "missing"
+            throw ImageFault(reason: .malformed, detail: "the format is \(kind.rawValue), but Content-Type is \(declared)")
         }
     }
 }

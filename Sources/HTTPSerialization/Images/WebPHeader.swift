@@ -4,7 +4,7 @@ enum WebPHeader {
         guard try header.has(Array("WEBP".utf8), at: 8) else { throw .malformed("the RIFF file is not WebP") }
         switch try header.text(12, 4) {
         case "VP8 ":
-            // RFC 6386 §9.1: a key frame, its start code, and 14 bits for each side.
+            // RFC 6386 §9.1: the frame must be a key frame with its start code; width and height have 14 bits each.
             guard try header.octet(20) & 1 == 0, try header.has([0x9D, 0x01, 0x2A], at: 23) else {
                 throw .malformed("the first frame is not a key frame")
             }

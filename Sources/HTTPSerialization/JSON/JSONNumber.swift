@@ -2,7 +2,7 @@ import HTTPMessage
 
 /// A JSON number, kept as text (RFC 8259 §6): `1.0`, `1e400` and numbers of twenty digits stay unchanged.
 public struct JSONNumber: Hashable, Sendable {
-    /// The number, exactly as the grammar requires.
+    /// The text of the number, which follows the grammar exactly.
     public let text: String
 
     /// - Returns: `nil` if the text is not a JSON number.

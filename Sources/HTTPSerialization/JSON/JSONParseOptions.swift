@@ -2,9 +2,9 @@
 public enum NullRemoval: Hashable, Sendable {
     /// No null is removed.
     case never
-    /// Object members whose value is null, at any depth. Array elements stay, so indices do not change.
+    /// Nulls in objects are removed with their names, at any depth. Nulls in arrays stay, so indices do not change.
     case members
-    /// Object members and array elements, at any depth (as AFNetworking 4 does).
+    /// Nulls in objects and in arrays are removed, at any depth (as AFNetworking 4 does).
     case everywhere
 
     var leavesOutMembers: Bool { self != .never }
@@ -19,7 +19,7 @@ public struct JSONParseOptions: Hashable, Sendable {
     public var depthLimit: Int
     /// The maximum length of the text, in bytes. A value takes up to 20 times the memory of its text, for example `[0,0,0…`.
     public var lengthLimit: Int
-    /// Maximum number of values, nested ones included. The default is no limit other than the length.
+    /// Maximum number of values, nested ones included. By default, only the length of the text limits this number.
     public var valueLimit: Int
     /// Whether a repeated name in an object is an error. Names are compared by bytes after their escapes are decoded.
     public var refusesRepeatedNames: Bool
@@ -50,7 +50,7 @@ public struct JSONParseError: Error, Hashable, Sendable {
         case unexpectedEnd = "unexpected_end"
         /// The bytes are not UTF-8 (RFC 8259 §8.1).
         case notUTF8 = "not_utf8"
-        /// A `\u` escape is half of a surrogate pair (§8.2), which no string can represent.
+        /// A `\u` escape is half of a surrogate pair (RFC 8259 §8.2), which no string can represent.
         case halfPair = "half_pair"
         /// Arrays and objects are nested more deeply than the limit.
         case tooDeep = "too_deep"

@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// Finds the ends of runs in strings, 8 bytes at a time.
+/// Searches JSON strings 8 bytes at a time for the next byte that needs special handling.
 enum JSONScan {
     private static let ones: UInt64 = 0x0101_0101_0101_0101
     private static let tops: UInt64 = 0x8080_8080_8080_8080

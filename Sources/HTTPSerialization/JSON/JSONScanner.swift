@@ -38,7 +38,7 @@ struct JSONScanner: ~Copyable {
         nextQuestion = isOverdue == nil ? .max : Self.octetsBetweenQuestions
     }
 
-    /// Call this before scanning.
+    /// Checks that the text is not longer than the limit. Call this before scanning.
     func checkLength() throws(Stop) {
         if octets.count > options.lengthLimit { throw .fault(.tooLarge, offset: options.lengthLimit) }
     }
@@ -130,7 +130,7 @@ struct JSONScanner: ~Copyable {
         return false
     }
 
-    /// Moves on after a value in a container: past the comma (`true`) or past the container's end (`false`).
+    /// After a value in a container, moves past the comma and returns `true`, or past the end of the container and returns `false`.
     mutating func goesOn(until end: UInt8) throws(Stop) -> Bool {
         let octet = try next()
         guard octet == ASCII.comma || octet == end else { throw unexpected() }

@@ -45,7 +45,8 @@ struct MemberContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     private func node(_ key: Key) throws -> NodeDecoder {
         guard let place = places[key.stringValue] else {
-            let context = DecodingError.Context(codingPath: codingPath, debugDescription: "no member \(key.stringValue)")
+            let context = DecodingError.Context(
+                codingPath: codingPath, debugDescription: "the object has no member \(key.stringValue)")
             throw DecodingError.keyNotFound(key, context)
         }
         return decoder.below(object.members[place].value, key)

@@ -31,7 +31,9 @@ struct BinaryPropertyListReader {
             (1...8).contains(placeLength) && (1...8).contains(referenceLength) && top < objectCount && table > headerLength
             && table <= trailer && objectCount <= (trailer - table) / placeLength
         guard isPossible else { throw PropertyListFault(.malformed, "the trailer contains invalid numbers", at: trailer) }
-        if objectCount > limits.valueCount { throw PropertyListFault(.tooLarge, "more than \(limits.valueCount) values") }
+        if objectCount > limits.valueCount {
+            throw PropertyListFault(.tooLarge, "the property list has more than \(limits.valueCount) values")
+        }
         var places: [Int] = []
         for object in 0..<objectCount {
             let place = Int(exactly: number(in: octets, table + object * placeLength, placeLength))
@@ -63,7 +65,9 @@ struct BinaryPropertyListReader {
 
     private mutating func value(of object: Int, depth: Int) throws(PropertyListFault) -> PropertyListValue {
         valueCount += 1
-        if valueCount > limits.valueCount { throw PropertyListFault(.tooLarge, "more than \(limits.valueCount) values") }
+        if valueCount > limits.valueCount {
+            throw PropertyListFault(.tooLarge, "the property list has more than \(limits.valueCount) values")
+        }
         if let value = shared[object] { return value }
         let place = places[object]
         let (kind, low) = (octets[place] >> 4, Int(octets[place] & 0xF))
@@ -82,7 +86,7 @@ struct BinaryPropertyListReader {
         case 0x8 where low < 8: return .uid(try unsigned(at: place + 1, low + 1))
         case 0xA, 0xD:
             if depth == limits.depth {
-                throw PropertyListFault(.tooDeep, "nested more than \(limits.depth) levels deep", at: place)
+                throw PropertyListFault(.tooDeep, "values are nested more than \(limits.depth) levels deep", at: place)
             }
             if isOpen[object] { throw PropertyListFault(.malformed, "an object contains itself", at: place) }
             isOpen[object] = true
@@ -110,7 +114,7 @@ struct BinaryPropertyListReader {
         return high << 64 | Int128(try unsigned(at: place + 9, 8))
     }
 
-    /// How many elements or units an object has, and where they begin.
+    /// How many elements, bytes or UTF-16 code units an object has, and where they begin.
     private func extent(at place: Int) throws(PropertyListFault) -> (count: Int, start: Int) {
         let low = Int(octets[place] & 0xF)
         if low < 0xF { return (low, place + 1) }

@@ -1,5 +1,5 @@
-/// Writes the binary form. Equal strings, equal numbers and so on are written once, in the order in which Python's plistlib writes
-/// them.
+/// Writes the binary form. Equal strings, numbers and other simple values are written only once. The order of the objects is that
+/// of Python's plistlib.
 struct BinaryPropertyListWriter {
     private var objects: [PropertyListValue] = []
     private var numbers: [PropertyListValue: Int] = [:]
@@ -104,7 +104,7 @@ struct BinaryPropertyListWriter {
             return
         }
         if unsigned > UInt64(Int64.max) {
-            // Readers would take eight bytes for a signed integer, so this number gets 16.
+            // Readers treat an integer of 8 bytes as signed, so this number is written in 16 bytes.
             octets.append(0x14)
             append(0, 8)
             append(unsigned, 8)

@@ -3,7 +3,7 @@ extension ResponseValidation {
     public static let propertyList = ResponseValidation(contentTypes: ["application/x-plist"])
 }
 
-/// Decodes content as a property list in either form, or `nil` without content.
+/// Decodes content as a property list in the XML or binary form; the value is `nil` if there is no content.
 public struct PropertyListSerializer: ResponseSerializer {
     /// The accepted statuses and types.
     public var validation: ResponseValidation

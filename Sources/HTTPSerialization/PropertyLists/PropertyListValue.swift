@@ -16,7 +16,7 @@ public enum PropertyListValue: Hashable, Sendable {
     case array([PropertyListValue])
     /// Members by key.
     case dictionary(PropertyListDictionary)
-    /// A reference within an archive; only the binary form has a type for it.
+    /// A reference (UID) within a keyed archive; only the binary form has a type for references.
     case uid(UInt64)
 }
 
@@ -85,7 +85,7 @@ public struct PropertyListLimits: Hashable, Sendable {
 public struct PropertyListFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of fault.
     public enum Reason: String, Hashable, Sendable {
-        /// The bytes have neither of the two forms, or are invalid in their form.
+        /// The bytes are neither an XML nor a binary property list, or are invalid in their form.
         case malformed
         case tooDeep = "too_deep"
         case tooLarge = "too_large"
@@ -121,7 +121,9 @@ extension PropertyListValue {
 
     /// Parses either form; the first bytes determine which.
     public init(parsing octets: [UInt8], limits: PropertyListLimits = PropertyListLimits()) throws(PropertyListFault) {
-        if octets.count > limits.length { throw PropertyListFault(.tooLarge, "longer than \(limits.length) bytes") }
+        if octets.count > limits.length {
+            throw PropertyListFault(.tooLarge, "the property list is longer than \(limits.length) bytes")
+        }
         if octets.starts(with: Array("bplist".utf8)) {
             self = try BinaryPropertyListReader.read(octets, limits: limits)
         } else {

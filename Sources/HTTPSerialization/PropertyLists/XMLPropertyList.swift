@@ -29,7 +29,9 @@ enum XMLPropertyList {
         let name = element.name.qualified
         switch name {
         case "dict", "array":
-            if depth == limits.depth { throw PropertyListFault(.tooDeep, "nested more than \(limits.depth) levels deep") }
+            if depth == limits.depth {
+                throw PropertyListFault(.tooDeep, "values are nested more than \(limits.depth) levels deep")
+            }
             let parts = try elements(of: element)
             if name == "dict" { return .dictionary(try dictionary(parts, depth: depth, limits)) }
             var values: [PropertyListValue] = []

@@ -12,7 +12,7 @@ public struct FormParser: Hashable, Sendable {
     /// Whether brackets in names denote objects and arrays, as `FormEncoder` writes them. If not, every value is a string under
     /// its name.
     public var nests = true
-    /// Maximum number of brackets in one name, at most 32; with more the name is used as written.
+    /// Maximum number of brackets in one name, at most 32. A name with more brackets is used as written.
     public var depthLimit = 16
 
     /// A limit is exceeded.

@@ -1,6 +1,6 @@
 /// Encodes parameters in the query for some methods, and as a form (`application/x-www-form-urlencoded`) for all others.
 public struct FormRequestSerializer: RequestSerializer {
-    /// Encodes the parameters.
+    /// The encoder for the parameters.
     public var encoder: FormEncoder
     /// Methods whose parameters are in the URI.
     public var queryMethods: QueryMethods
@@ -11,8 +11,8 @@ public struct FormRequestSerializer: RequestSerializer {
         self.queryMethods = queryMethods
     }
 
-    /// Without parameters, the target stays unchanged. For a method with a form, the request then has empty content with the form's media
-    /// type.
+    /// Without parameters, the target stays unchanged. If the method sends its parameters as a form, the request then has empty content
+    /// with the form's media type.
     public func serialize(
         _ parameters: JSONObject?, method: String, target: String
     ) throws(RequestSerializationError) -> SerializedRequest {
@@ -25,7 +25,8 @@ public struct FormRequestSerializer: RequestSerializer {
     }
 }
 
-/// Encodes parameters as JSON content (`application/json`), or, for methods without content, an object's members in the query.
+/// Encodes parameters as JSON content (`application/json`). For the methods in `queryMethods`, encodes the members of an
+/// object in the query.
 public struct JSONRequestSerializer: RequestSerializer {
     /// Options for the JSON text.
     public var options: JSONWriteOptions
@@ -62,7 +63,7 @@ public struct JSONRequestSerializer: RequestSerializer {
 
 /// Encodes a multipart form as content (`multipart/form-data`, RFC 7578), which is read while it is sent.
 public struct MultipartRequestSerializer: RequestSerializer {
-    /// A serializer without options: the form has all of them.
+    /// Creates a serializer. It has no options, because the form contains them.
     public init() {}
 
     /// A form without parts leaves the request unchanged. GET and HEAD cannot have content, and throw `methodWithoutContent`.

@@ -107,7 +107,7 @@ public struct MultipartForm: Sendable {
     ///   - length: the length in bytes; the content must have exactly this length.
     ///   - fileName: `nil` for a part that is not a file.
     ///   - contentType: `nil` for a part without Content-Type.
-    ///   - make: starts reading, each time the form is sent. The function that it returns yields `nil` at the end.
+    ///   - make: called each time the form is sent. Returns a function that returns the next piece, or `nil` at the end.
     public mutating func append(
         _ name: String, length: UInt64, fileName: String? = nil, contentType: String? = nil,
         pieces make: @escaping @Sendable () throws -> () throws -> [UInt8]?

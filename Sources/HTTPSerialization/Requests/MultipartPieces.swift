@@ -1,11 +1,11 @@
-/// Sends a number of bytes at once, with a pause after them: simulates a slow connection in tests.
+/// Simulates a slow connection in tests: sends a packet of bytes, and pauses before the next packet.
 public struct PacketThrottle: Hashable, Sendable {
     /// The length of a packet, in bytes.
     public var packetLength: Int
     /// The pause between two packets.
     public var pause: Duration
 
-    /// Packets of `packetLength` bytes, at least 1.
+    /// Packets of `packetLength` bytes, which must be at least 1.
     public init(packetLength: Int, pause: Duration) {
         precondition(packetLength > 0, "a packet holds at least one byte")
         self.packetLength = packetLength

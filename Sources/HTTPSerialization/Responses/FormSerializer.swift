@@ -7,7 +7,7 @@ extension ResponseValidation {
 public struct FormSerializer: ResponseSerializer {
     /// The accepted statuses and types.
     public var validation: ResponseValidation
-    /// Parses the form.
+    /// The parser for the form.
     public var parser: FormParser
 
     /// A serializer with this parser.

@@ -1,7 +1,7 @@
 import HTTPMessage
 
 extension ResponseValidation {
-    /// The media types of JSON: AFNetworking's three types, and every `+json` (RFC 6839 §3.1).
+    /// The media types of JSON: AFNetworking's three types, and every type that ends in `+json` (RFC 6839 §3.1).
     public static let json = ResponseValidation(
         contentTypes: ["application/json", "text/json", "text/javascript", "*/*+json"])
 }
@@ -12,8 +12,8 @@ public struct JSONValueSerializer: ResponseSerializer {
     public var validation: ResponseValidation
     /// Options for parsing the text.
     public var options: JSONParseOptions
-    /// Bytes that some servers send before their JSON, so that it cannot run as a script, such as `)]}',`. Content without them
-    /// is accepted too.
+    /// Bytes such as `)]}',` that some servers send before their JSON, so that the JSON cannot run as a script. Content without
+    /// them is accepted too.
     public var skippedPrefix: [UInt8]
 
     /// A serializer with these options.
@@ -44,9 +44,9 @@ public struct JSONValueSerializer: ResponseSerializer {
 
 /// Decodes JSON content as a value of a `Decodable` type.
 public struct DecodableSerializer<Output: Decodable & Sendable>: ResponseSerializer {
-    /// Parses the text.
+    /// The serializer that parses the text to a JSON value.
     public var json: JSONValueSerializer
-    /// Decodes the value.
+    /// The decoder that makes the value from the JSON value.
     public var decoder: JSONValueDecoder
     /// The accepted statuses and types.
     public var validation: ResponseValidation {

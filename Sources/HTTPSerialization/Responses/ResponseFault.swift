@@ -12,7 +12,7 @@ public struct ResponseFault: Error, Hashable, Sendable {
         case otherType = "other_type"
         /// A limit of the serializer is exceeded: length, depth or pixels.
         case tooLarge = "body_too_large"
-        /// The content's digest differs from the one in the fields.
+        /// The content's digest differs from the digest in the fields.
         case otherDigest = "other_digest"
         /// None of several serializers accepts the response; the detail lists the fault of each.
         case noneAccepts = "none_accepts"

@@ -24,7 +24,7 @@ public struct SerializedResponse<Output: Sendable>: Sendable {
     /// The status of the response.
     public let status: Int
 
-    /// - Throws: if there is any fault, even if there is a value.
+    /// - Throws: an error if there is any fault, even if there is a value.
     public func get() throws(ResponseSerializationError) -> Output {
         if let value, faults.isEmpty { return value }
         throw ResponseSerializationError(faults: faults, status: status)

@@ -22,7 +22,7 @@ public struct MediaTypeRange: Hashable, Sendable, ExpressibleByStringLiteral, Cu
     public func hash(into hasher: inout Hasher) { hasher.combine(description) }
 }
 
-/// The statuses and media types of a response that are accepted.
+/// The accepted statuses and media types of a response.
 ///
 /// A response without content never has a wrong type. Responses to HEAD, 204 and 304 never have content (RFC 9110 §6.4.1), and
 /// other empty responses are accepted with any declared type.

@@ -7,7 +7,7 @@ public struct TextSerializer: ResponseSerializer {
     /// Whether invalid bytes become U+FFFD. If not, they are a fault.
     public var replacesFaults: Bool
 
-    /// A serializer; text without a declared charset is in `fallback`.
+    /// A serializer. Text without a declared charset is decoded as `fallback`.
     public init(fallback: Charset = .utf8, replacesFaults: Bool = false, validation: ResponseValidation = ResponseValidation()) {
         self.fallback = fallback
         self.replacesFaults = replacesFaults

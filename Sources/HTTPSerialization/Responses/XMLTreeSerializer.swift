@@ -3,7 +3,7 @@ extension ResponseValidation {
     public static let xml = ResponseValidation(contentTypes: ["application/xml", "text/xml", "*/*+xml"])
 }
 
-/// Decodes content as an XML tree, or `nil` without content.
+/// Decodes content as an XML tree; the value is `nil` if there is no content.
 ///
 /// A byte order mark has precedence over the charset of the media type. That charset has precedence over the encoding declared in the
 /// text (RFC 7303 §3).

@@ -9,7 +9,7 @@ enum IconvDecoder {
     ) throws(TextFault) -> String {
         let marks: [[UInt8]] = charset == "UTF-16BE" ? [[0xFE, 0xFF]] : charset == "UTF-16LE" ? [[0xFF, 0xFE]] : []
         let start = marks.contains { octets.starts(with: $0) } ? 2 : 0
-        // Without a table for this charset, the C library returns -1.
+        // `iconv_open` returns -1 if the C library has no table for this charset.
         guard let descriptor = iconv_open("UTF-8", charset), descriptor != iconv_t(bitPattern: -1) else {
             throw TextFault(offset: 0)
         }
@@ -22,7 +22,7 @@ enum IconvDecoder {
             let (used, made, code) = step(descriptor, octets[index...], &piece)
             index += used
             text += piece[..<made]
-            // E2BIG: the piece is full.
+            // E2BIG means that the output buffer `piece` is full.
             if code == 0 || code == E2BIG { continue }
             guard replacesFaults else { throw TextFault(offset: index) }
             text += [0xEF, 0xBF, 0xBD]

@@ -6,7 +6,7 @@ enum IconvEncoder {
 
     /// - Returns: `nil` if the charset lacks a character of the text.
     static func octets(of text: String, in charset: String) -> [UInt8]? {
-        // Without a table for this charset, the C library returns -1.
+        // `iconv_open` returns -1 if the C library has no table for this charset.
         guard let descriptor = iconv_open(charset, "UTF-8"), descriptor != iconv_t(bitPattern: -1) else { return nil }
         defer { iconv_close(descriptor) }
         let source = Array(text.utf8)
@@ -18,7 +18,7 @@ enum IconvEncoder {
             let (used, made, code) = IconvDecoder.step(descriptor, source[index...], &piece)
             index += used
             octets += piece[..<made]
-            // E2BIG: the piece is full.
+            // E2BIG means that the output buffer `piece` is full.
             if code != 0 && code != E2BIG { return nil }
         }
         // Return to the charset's initial shift state.

@@ -13,7 +13,7 @@ package struct ContentTransform: Sendable {
 
     package enum Form: Sendable { case json, xml, propertyList }
 
-    /// Limits on the work (T35).
+    /// Limits on the work (threat T35 in docs/threats.md).
     package struct Limits: Sendable {
         /// The maximum length in bytes, for the body as received and for the output of each coding.
         package var bodyLength: UInt64 = 8 << 20
@@ -36,7 +36,8 @@ package struct ContentTransform: Sendable {
         self.head = ReceivedHead(head, to: .get)
     }
 
-    /// The transformed content. Empty content stays unchanged, and so does a single space if the result should be JSON (V6).
+    /// The transformed content. Empty content stays unchanged, and so does a single space if the result should be JSON
+    /// (feature V6 in docs/threats.md).
     /// - Parameter isOverdue: called from time to time; if it returns `true`, the work ends with `timedOut`.
     package func content(of body: [UInt8], isOverdue: @escaping () -> Bool = { false }) throws(TransformFault) -> [UInt8] {
         if isOverdue() { throw .timedOut }
@@ -99,7 +100,7 @@ package struct ContentTransform: Sendable {
         }
     }
 
-    /// Builds no value, so that only the output takes memory.
+    /// Removes nulls without building a JSON value, so that only the output takes memory.
     private func withoutNulls(
         _ content: [UInt8], _ nulls: NullRemoval, _ isOverdue: @escaping () -> Bool
     ) throws(TransformFault) -> [UInt8] {

@@ -43,8 +43,10 @@ struct XMLCollector {
     private mutating func start(_ name: XMLName, _ attributes: [XMLAttribute]) {
         endText()
         depth += 1
-        if depth > limits.depth { return stop(.tooDeep, "nested more than \(limits.depth) elements deep") }
-        if attributes.count > limits.attributeCount { return stop(.tooLarge, "more than \(limits.attributeCount) attributes") }
+        if depth > limits.depth { return stop(.tooDeep, "elements are nested more than \(limits.depth) levels deep") }
+        if attributes.count > limits.attributeCount {
+            return stop(.tooLarge, "an element has more than \(limits.attributeCount) attributes")
+        }
         events.append(.start(name, attributes: attributes))
     }
 

@@ -81,7 +81,7 @@ public struct XMLFault: Error, Hashable, Sendable {
         case malformed
         /// The text declares an entity or an attribute. Such declarations can expand a short text to a long one, or refer to a file.
         case declaration
-        /// An entity other than the five predefined ones.
+        /// The text refers to an entity that is not one of the five predefined entities.
         case entity
         case tooDeep = "too_deep"
         case tooLarge = "too_large"

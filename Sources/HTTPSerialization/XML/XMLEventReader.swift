@@ -49,7 +49,7 @@ public final class XMLEventReader {
         while index < octets.count {
             let count = min(Self.pieceLength, octets.count - index)
             length += count
-            if length > limits.length { throw stop(.tooLarge, "longer than \(limits.length) bytes") }
+            if length > limits.length { throw stop(.tooLarge, "the text is longer than \(limits.length) bytes") }
             octets.extracting(index..<index + count).withUnsafeBytes { piece in
                 // The return value is not needed: the collector has the fault.
                 _ = xmlParseChunk(parser, piece.baseAddress?.assumingMemoryBound(to: CChar.self), CInt(count), 0)
@@ -57,7 +57,7 @@ public final class XMLEventReader {
             index += count
             if let fault = collector.pointee.fault { throw fault }
             if pendingCount > limits.markupLength + Self.pieceLength {
-                throw stop(.tooLarge, "markup longer than \(limits.markupLength) bytes")
+                throw stop(.tooLarge, "a tag or other markup is longer than \(limits.markupLength) bytes")
             }
         }
         return collector.pointee.takeEvents()

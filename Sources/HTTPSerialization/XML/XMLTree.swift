@@ -105,7 +105,7 @@ struct XMLTreeBuilder {
         for event in events {
             nodeCount += 1
             if nodeCount > limits.nodeCount {
-                throw XMLFault(reason: .tooLarge, line: 0, column: 0, detail: "more than \(limits.nodeCount) nodes")
+                throw XMLFault(reason: .tooLarge, line: 0, column: 0, detail: "the text has more than \(limits.nodeCount) nodes")
             }
             switch event {
             case .start(let name, let attributes): open.append(XMLTree.Element(name, attributes: attributes))

@@ -24,8 +24,8 @@ public struct BatchRunner: Sendable {
         self.atOnce = atOnce
     }
 
-    /// One step for each request, in the order in which they end; the sequence ends after the last one, or at once for an empty
-    /// list. Ending the iteration cancels the requests in flight.
+    /// Sends the requests, and yields one step for each of them, in the order in which they end. For an empty list the sequence
+    /// ends at once. Ending the iteration cancels the requests in flight.
     public func steps(_ requests: [HTTPRequest]) -> AsyncStream<Step> {
         let (stream, continuation) = AsyncStream.makeStream(of: Step.self)
         let task = Task {

@@ -41,7 +41,7 @@ final class BodyRecording: Sendable {
         await writer?.append(octets)
     }
 
-    /// The body is complete. Only the first call has an effect.
+    /// Completes the recording when the body has ended. Only the first call has an effect.
     func finish(_ trailers: Fields) async {
         let trailers = CachedResponse.Trailers(trailers)
         let last = destination.withLock { destination in

@@ -17,7 +17,7 @@ extension CachedCall {
         request.fields["Cache-Control"] = nil
         request.fields["Pragma"] = nil
         Task { [request] in
-            // Another validation may have ended between this call's lookup and `enter`.
+            // Another validation may have ended after this call's lookup and before `enter`, and may have stored a newer response.
             let isStored = await isStillStored(stored)
             let retryAfter = isStored ? await Self.validate(stored, by: request, in: session) : nil
             session.validations.leave(key, until: retryAfter, at: .now)
@@ -63,7 +63,8 @@ extension CachedCall {
             if let failure = answer.failure { throw failure }
             guard let (arrived, keeping) = answer.received else { return .success(nil) }
             guard case .deliver(let decision) = step else {
-                // The stored response is still valid, or the origin sent an error and may ask to wait.
+                // No new response is stored: the stored response is still valid, or the origin sent an error. An error may
+                // have a Retry-After.
                 let status = arrived.head.status
                 let isError = status.code >= 500 || Reuse.isError(status)
                 let now = Timestamp.now
@@ -92,7 +93,7 @@ final class BackgroundValidations: Sendable {
     /// Whether no validation is in flight.
     var isEmpty: Bool { keys.withLock { $0.inFlight.isEmpty } }
 
-    /// - Returns: `false` if a validation is in flight or has to wait.
+    /// - Returns: `false` if a validation of this key is in flight or has to wait.
     func enter(_ key: CachedResponse.Key, at now: Timestamp) -> Bool {
         keys.withLock { keys in
             if let wait = keys.postponed[key] {

@@ -20,8 +20,8 @@ struct CachedCall: Sendable {
     init?(_ run: TransferTask, _ request: PreparedRequest) {
         guard let cache = run.session.configuration.cache else { return nil }
         let fields = request.fields
-        // Only the origin can answer requests with a range, with the caller's own preconditions, or with content in GET or HEAD
-        // (checked below).
+        // Only the origin can answer requests with a range or with the caller's own preconditions, and GET or HEAD requests
+        // with content (checked below).
         let asksOrigin: [KnownField] = [.range, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince, .ifRange]
         if asksOrigin.contains(where: fields.contains) { return nil }
         if request.method.known == .get || request.method.known == .head {

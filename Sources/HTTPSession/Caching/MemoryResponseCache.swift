@@ -10,7 +10,7 @@ public final class MemoryResponseCache: ResponseCaching {
 
     /// - Parameters:
     ///   - capacity: in bytes; above it, the least recently used responses are evicted until at most `preferredAfterPurge` is left.
-    ///   - preferredAfterPurge: in bytes.
+    ///   - preferredAfterPurge: the size, in bytes, at which eviction stops.
     ///   - variantLimit: how many variants (Vary) of one target are stored.
     ///   - bodyLengthLimit: in bytes; a response with a longer body is not stored. `nil`: a quarter of the capacity.
     public init(
@@ -61,7 +61,7 @@ public final class MemoryResponseCache: ResponseCaching {
         store(new, since: moment)
     }
 
-    /// Removes the responses stored for the same requests.
+    /// Removes the responses that are stored for the same requests as this response.
     public func remove(_ response: CachedResponse) {
         cache.update(response.key) { former in
             Self.entry(of: (former ?? []).filter { !$0.replaces(response) }, limit: variantLimit)

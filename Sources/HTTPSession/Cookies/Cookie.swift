@@ -31,6 +31,6 @@ public struct Cookie: Hashable, Codable, Sendable {
 }
 
 extension Cookie: CustomStringConvertible {
-    /// The cookie without its value.
+    /// A description of the cookie without its value, which may be secret.
     public var description: String { "\(name) of \(domain)\(path)" }
 }

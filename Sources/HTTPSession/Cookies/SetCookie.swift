@@ -89,7 +89,7 @@ enum CookieDate {
         }
     }
 
-    /// `h:m:s`, each of one or two digits; anything but a digit may follow.
+    /// Parses a time `h:m:s`. Each number has one or two digits; anything except a digit may follow.
     private static func clock(_ word: String) -> (Int, Int, Int)? {
         let parts = word.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 3, let hour = leadingNumber(String(parts[0]), digits: 1...2, whole: true),

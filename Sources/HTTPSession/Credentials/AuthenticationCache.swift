@@ -28,7 +28,7 @@ final class AuthenticationCache: Sendable {
         var count: UInt32 = 0
     }
 
-    /// With this many entries the cache is cleared before the next one is added.
+    /// When the cache has this many entries, it is cleared before the next entry is added.
     private static let limit = 1000
 
     private let entries = Guarded<[Place: Entry]>([:])

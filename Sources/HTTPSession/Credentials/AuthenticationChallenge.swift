@@ -106,8 +106,8 @@ private struct ChallengeReader {
         skip { $0 == ASCII.equals }
         let end = index
         skip(ASCII.isBlank)
-        // A token68 is followed by a comma or by the end of the value. Before anything else, the text is the name of the first
-        // parameter.
+        // A token68 is followed by a comma or by the end of the value. If anything else follows, the text is the name of the
+        // first parameter.
         if hasLetters, current == nil || (current == ASCII.comma && end > start) { return }
         index = start
     }

@@ -1,7 +1,7 @@
 import HTTPMessage
 
 /// The credentials of one transfer: those sent without a challenge, and those that answer challenges. Each origin or proxy gets one
-/// answer, and a second one if only the nonce of the first was out of date (`stale`, RFC 7616 §3.3).
+/// answer. It gets a second answer if it refused the first one only because the nonce was out of date (`stale`, RFC 7616 §3.3).
 struct ChallengeFlow {
     private let session: HTTPSession
     private var answered: Set<AuthenticationCache.Place> = []
@@ -81,7 +81,7 @@ struct ChallengeFlow {
         }
     }
 
-    /// Answers the strongest of the offered schemes that this credential can be used with.
+    /// Answers the strongest offered scheme that supports this credential.
     private static func access(by credential: HTTPCredential, to challenge: AuthenticationChallenge) -> AuthenticationCache
         .Access?
     {

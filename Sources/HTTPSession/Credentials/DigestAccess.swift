@@ -40,7 +40,7 @@ struct DigestAccess: Sendable {
         self.password = password
     }
 
-    /// The algorithm's rank among those that the same challenge offers; higher is stronger.
+    /// The algorithm's rank, to choose among the algorithms that a server offers; a higher rank is stronger.
     var strength: Int { algorithm == .sha256 ? 2 : 1 }
 
     /// The value of the Authorization field.

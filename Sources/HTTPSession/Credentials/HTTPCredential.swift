@@ -2,7 +2,8 @@ import HTTPMessage
 
 /// Credentials for an origin or a proxy. Errors and descriptions never contain them.
 public enum HTTPCredential: Equatable, Sendable {
-    /// A name and password: for Digest (RFC 7616) if it is offered with a supported algorithm, otherwise for Basic (RFC 7617).
+    /// A name and password. They are used for Digest (RFC 7616) if the challenge offers Digest with a supported algorithm,
+    /// otherwise for Basic (RFC 7617).
     case password(user: String, password: String)
     /// A token for Bearer (RFC 6750).
     case bearer(String)

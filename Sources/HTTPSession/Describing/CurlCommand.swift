@@ -2,9 +2,9 @@ import HTTPMessage
 import TextCoding
 
 extension HTTPSession {
-    /// A POSIX shell command that sends the same request with curl, for debugging. Secrets are left out, so that it can be
-    /// logged; `revealing` includes them.
-    /// - Returns: an error if the request is invalid.
+    /// A POSIX shell command that sends the same request with curl, for debugging. Secrets are left out, so that the command
+    /// can be logged, unless `revealing` is `true`.
+    /// - Returns: the command, or an error if the request is invalid.
     public func curlCommand(for request: HTTPRequest, revealing: Bool = false) -> Result<String, SessionError> {
         do throws(SessionError) {
             return .success(CurlCommand(try PreparedRequest(request, of: self), revealing: revealing).text)

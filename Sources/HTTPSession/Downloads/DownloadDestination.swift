@@ -1,4 +1,4 @@
-/// Where a download is written. An existing file of that name is left unchanged until the download is complete.
+/// Where a download is written. An existing file with the same name is left unchanged until the download is complete.
 public struct DownloadDestination: Sendable {
     enum Place: Sendable {
         case file(String)
@@ -6,7 +6,8 @@ public struct DownloadDestination: Sendable {
     }
 
     let place: Place
-    /// Whether an existing file of the same name is replaced. If not, the download fails; in a folder, it gets another name instead.
+    /// Whether an existing file of the same name is replaced. If not, a download to a named file fails, and a download to a
+    /// folder gets another name.
     public var replaces: Bool
     /// Whether missing folders are created.
     public var makesFolders: Bool
@@ -51,7 +52,7 @@ public struct DownloadedFile: Sendable {
 }
 
 /// Resumes an interrupted download, also in another process. Created only if the entity has a strong validator (RFC 9110 §8.8.1):
-/// without one, two parts may not belong together.
+/// without a validator, the missing bytes might be those of another version of the file.
 public struct ResumeToken: Hashable, Codable, Sendable {
     /// The target of the request.
     public let target: String

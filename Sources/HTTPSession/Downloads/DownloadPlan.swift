@@ -4,7 +4,7 @@ import HTTPMessage
 enum DownloadPlan: Equatable {
     /// The response has the complete content, from its first byte.
     case fromStart(entityTag: String?, total: UInt64?)
-    /// The response has this many bytes, which follow the part on disk.
+    /// The response has `length` bytes, which follow the part on disk.
     case part(length: UInt64, total: UInt64)
     /// The part on disk is already complete.
     case alreadyWhole
@@ -30,7 +30,7 @@ enum DownloadPlan: Equatable {
             }
             self = .part(length: UInt64(range.count), total: whole)
         case 416 where part.canGoOn:
-            // The part is complete only if the response gives this length for the same entity.
+            // The part is complete only if the response reports the part's length as the total length, for the same entity.
             let isWhole =
                 head.fields.contentRange == .unsatisfied(length: part.length) && tag == part.entityTag
                 && (part.total == nil || part.total == part.length)

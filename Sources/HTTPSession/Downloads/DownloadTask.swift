@@ -157,7 +157,7 @@ struct DownloadTask {
                 return
             case .success(let octets?):
                 if let known = left {
-                    // More bytes than announced: we cannot tell which are right.
+                    // More bytes arrived than the response announced: we cannot tell which of them are right.
                     guard UInt64(octets.count) <= known else {
                         try await beginAnew(&part)
                         throw SessionError(.malformedResponse, "the server sent more bytes than it announced")

@@ -18,7 +18,7 @@ extension Fields {
 extension HTTPFields {
     /// The entity tag (RFC 9110 §8.8.3), if it is valid and strong.
     package var strongEntityTag: String? { fields.strongEntityTag }
-    /// The range of a 206, or the length in a 416.
+    /// The value of Content-Range: the range of a 206, or the complete length in a 416.
     package var contentRange: ContentRange? { fields.contentRange }
     /// How long the origin asks to wait before a retry.
     package var retryAfter: Duration? { RetryAfter.wait(self, at: .now) }

@@ -17,7 +17,7 @@ public enum SuggestedName {
     }
 
     /// The name in Content-Disposition; `filename*` is preferred to `filename`. Parameters are parsed leniently; `safe` rejects a
-    /// value that is not a name.
+    /// value that is not a safe file name.
     static func fromDisposition(_ value: String) -> String? {
         let parameters = parameters(of: value)
         if let extended = parameters.first(where: { $0.name == "filename*" }), let name = fromExtended(extended.value) {

@@ -32,10 +32,10 @@ public final class CredentialInterceptor<Credential: Sendable>: RequestIntercept
     private let window: Window
 
     /// - Parameters:
-    ///   - credential: the current credential; with `nil` one is fetched before the first request.
+    ///   - credential: the current credential; if it is `nil`, `refresh` is called before the first request.
     ///   - window: how many refreshes are allowed in which time.
     ///   - isStale: returns whether the credential has expired. Called before each try.
-    ///   - refresh: returns a new credential for the previous one. Never called concurrently.
+    ///   - refresh: receives the previous credential and returns a new one. Never called concurrently.
     ///   - apply: adds the credential to a request.
     public init(
         _ credential: Credential?, window: Window = Window(), isStale: @escaping @Sendable (Credential) -> Bool = { _ in false },
@@ -62,7 +62,7 @@ public final class CredentialInterceptor<Credential: Sendable>: RequestIntercept
         return adapted
     }
 
-    /// Only 401 leads to a retry, with a credential newer than the refused one.
+    /// Retries only after a 401, and with a credential newer than the refused one.
     public func decide(_ request: HTTPRequest, after outcome: TryOutcome, tries: Int) async -> RetryDecision {
         guard case .response(let response) = outcome, response.status == 401 else { return .pass }
         do {
@@ -78,7 +78,7 @@ public final class CredentialInterceptor<Credential: Sendable>: RequestIntercept
         case refuse
     }
 
-    /// Returns another credential than the one that this request carried.
+    /// Returns a valid credential for a request whose credential is missing, stale or refused.
     private func refreshed(from request: HTTPRequest, wasRefused: Bool) async throws(SessionError) -> Credential {
         let wakeup = Wakeup<Result<Credential, SessionError>>()
         let now = ContinuousClock.now

@@ -6,7 +6,7 @@ extension HTTPFields {
         for line in fields.lines { fields.write(line, into: &head) }
     }
 
-    /// - Throws: if a line cannot be sent: an invalid name or value, or a field that the session sets itself.
+    /// - Throws: an error if a line cannot be sent, because its name or value is invalid or the session sets the field itself.
     func checkForSending() throws(SessionError) {
         for line in fields.lines {
             guard line.known != .other || Self.isToken(fields.name(of: line)) else {

@@ -10,7 +10,7 @@ public struct HTTPRequest: Sendable {
     public var fields: HTTPFields
     /// The content.
     public var body: RequestBody
-    /// While transfers wait to begin, higher priorities begin first.
+    /// The priority among waiting transfers: those with a higher priority begin first.
     public var priority: Priority = .normal
     /// The cache policy; `nil` for the session's policy.
     public var cachePolicy: CachePolicy?

@@ -21,7 +21,7 @@ extension PercentEncoding {
         return true
     }
 
-    /// Checks like `isPlainPath` a path that begins at `start` and ends before the query.
+    /// The same check as `isPlainPath`, for a path that begins at `start` and ends before the query.
     /// - Returns: the end of the path; `nil` if the path is not plain, or if a fragment follows.
     static func endOfPlainPath(_ bytes: Span<UInt8>, from start: Int) -> Int? {
         var previous = ASCII.slash

@@ -11,12 +11,12 @@ public struct TargetURI: Hashable, Sendable, CustomStringConvertible {
     public enum Fault: Error, Equatable, Sendable {
         /// The scheme is not http or https, or it is missing and there is no base to resolve against.
         case scheme
-        /// A name and password before the host: credentials are configured separately (RFC 9110 §4.2.4).
+        /// The URI has a name and password before the host. Credentials are configured separately (RFC 9110 §4.2.4).
         case userinfo
         /// The host is missing, or is not a name of A-labels or an IP address.
         case host
         case port
-        /// Longer than `TargetURI.lengthLimit` bytes.
+        /// The URI is longer than `TargetURI.lengthLimit` bytes.
         case tooLong
     }
 

@@ -12,7 +12,7 @@ public struct SessionEvent: Sendable {
     public enum Kind: Sendable {
         /// The first event of each transfer.
         case began(HTTPMethod, TargetURI)
-        /// An exchange begins: the limits on exchanges in flight allow it.
+        /// An exchange begins, because the limits on exchanges in flight allow it now.
         case exchangeBegan(TargetURI)
         /// The server's keys match none of its pins, and the policy only reports that (`PinSet.Enforcement`). Sent before the
         /// response arrives, once for each exchange.
@@ -23,7 +23,7 @@ public struct SessionEvent: Sendable {
         case redirected(status: Int, from: TargetURI, to: TargetURI)
         /// An origin or a proxy requested credentials; the session sends them in another exchange.
         case challengeAnswered(status: Int, scheme: String)
-        /// The request is about to be sent again, after a failure with this code, or after a response (`nil`).
+        /// The request is about to be sent again after this wait: because of a failure with this code, or because of a response (`nil`).
         case retrying(tries: Int, after: Duration, SessionError.Code?)
         /// A stored response is served.
         case reused(TargetURI)

@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// How a session handles 301, 302, 303, 307 and 308 (RFC 9110 §15.4) with a Location.
+/// How a session handles responses that have a Location field and the status 301, 302, 303, 307 or 308 (RFC 9110 §15.4).
 public struct RedirectPolicy: Sendable {
     /// How a redirect is handled.
     public enum Decision: Sendable {
@@ -41,7 +41,7 @@ public struct RedirectPolicy: Sendable {
 
     /// The caller gets each redirect response.
     public static let deliver = RedirectPolicy { _ in .deliver }
-    /// Every redirect fails.
+    /// The transfer fails if its response is a redirect.
     public static let deny = RedirectPolicy { _ in .refuse("the policy denies redirects") }
 }
 
@@ -57,8 +57,8 @@ public struct Redirect: Sendable {
     public let to: TargetURI
     /// How many redirects came before this one.
     public let hop: Int
-    /// The request that follows: GET without content after 303, and after 301 or 302 to POST. Fields that another origin must not see
-    /// are removed.
+    /// The request that follows: GET without content after 303, and also after 301 or 302 if the method was POST. Fields that another
+    /// origin must not see are removed.
     public let request: HTTPRequest
 
     /// Whether the redirect leads from https to http.

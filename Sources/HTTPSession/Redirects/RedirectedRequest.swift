@@ -1,7 +1,8 @@
 import HTTPMessage
 
 extension PreparedRequest {
-    /// The request that follows a redirect; `nil` if the response is not a redirect: another status, or not exactly one Location.
+    /// The request that follows a redirect; `nil` if the response is not a redirect, because it has another status or not
+    /// exactly one Location.
     func redirected(by head: ResponseChannel.Head) throws(SessionError) -> PreparedRequest? {
         guard [301, 302, 303, 307, 308].contains(head.status.code), head.fields.lineCount(of: .location) == 1,
             let line = head.fields.first(.location)

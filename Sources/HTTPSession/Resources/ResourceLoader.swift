@@ -3,7 +3,7 @@ import EventLoop
 /// Fetches values by GET, a few at once, and caches them in memory. Callers that request the same value at the same time share
 /// one transfer.
 ///
-/// Cancelling one caller's task does not affect the others; when the last caller is cancelled, the transfer is too.
+/// Cancelling one caller's task does not affect the others; when the last caller is cancelled, the transfer is cancelled too.
 public final class ResourceLoader<Value: Sendable>: Sendable {
     /// Which waiting load begins next.
     public enum Order: Sendable { case firstComeFirstServed, lastComeFirstServed }
@@ -51,7 +51,7 @@ public final class ResourceLoader<Value: Sendable>: Sendable {
     /// not cached.
     /// - Parameters:
     ///   - target: a URI or a relative reference, as in `HTTPRequest`.
-    ///   - variant: separates values that are made differently from the same target, such as sizes.
+    ///   - variant: distinguishes values that are made differently from the same target, such as images in two sizes.
     ///   - fields: the fields of the request. If several callers share one transfer, only the fields of the first caller are sent.
     public func value(
         _ target: String, variant: String = "", fields: HTTPFields = HTTPFields()

@@ -7,10 +7,10 @@ public struct OfflineRetrier: RequestInterceptor {
     private let online: @Sendable () async -> Void
 
     /// - Parameters:
-    ///   - limit: how long to wait for a network; after that the failure is final.
+    ///   - limit: how long to wait for a network; if there is none by then, the failure is final.
     ///   - tries: how many tries in total.
-    ///   - online: returns when there is a network, for example at the first good status of a network monitor. Cancelled after
-    ///     `limit`.
+    ///   - online: returns when there is a network, for example when a network monitor first reports that the machine is
+    ///     online. Cancelled after `limit`.
     public init(waitingAtMost limit: Duration = .seconds(5), tries: Int = 3, until online: @escaping @Sendable () async -> Void) {
         self.limit = limit
         self.tries = tries

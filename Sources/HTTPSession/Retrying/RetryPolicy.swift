@@ -1,6 +1,7 @@
 /// When a request is retried.
 ///
-/// Only idempotent requests (RFC 9110 §9.2.2) whose content can be sent again are retried; trust failures never are.
+/// Only idempotent requests (RFC 9110 §9.2.2) whose content can be sent again are retried; a request is never retried after
+/// a trust failure.
 public struct RetryPolicy: Sendable {
     /// The maximum number of retries of one request.
     public var limit = 2
@@ -31,7 +32,7 @@ public struct RetryPolicy: Sendable {
         return policy
     }()
 
-    /// Retries only lost connections.
+    /// Retries a request only if its connection was lost.
     public static let lostConnections: RetryPolicy = {
         var policy = RetryPolicy()
         policy.statuses = []

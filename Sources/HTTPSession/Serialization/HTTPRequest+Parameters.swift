@@ -32,32 +32,32 @@ extension HTTPSession {
         try await send(HTTPRequest(method, target, parameters: parameters, as: FormRequestSerializer(), fields: fields))
     }
 
-    /// GET, with parameters in the query.
+    /// Sends a GET request with parameters in the query.
     public func get(_ target: String, parameters: JSONObject? = nil) async throws(SessionError) -> HTTPResponse {
         try await send(.get, target, parameters: parameters)
     }
 
-    /// HEAD, with parameters in the query.
+    /// Sends a HEAD request with parameters in the query.
     public func head(_ target: String, parameters: JSONObject? = nil) async throws(SessionError) -> HTTPResponse {
         try await send(.head, target, parameters: parameters)
     }
 
-    /// DELETE, with parameters in the query.
+    /// Sends a DELETE request with parameters in the query.
     public func delete(_ target: String, parameters: JSONObject? = nil) async throws(SessionError) -> HTTPResponse {
         try await send(.delete, target, parameters: parameters)
     }
 
-    /// POST, with parameters as a form.
+    /// Sends a POST request with parameters as a form.
     public func post(_ target: String, parameters: JSONObject? = nil) async throws(SessionError) -> HTTPResponse {
         try await send(.post, target, parameters: parameters)
     }
 
-    /// PUT, with parameters as a form.
+    /// Sends a PUT request with parameters as a form.
     public func put(_ target: String, parameters: JSONObject? = nil) async throws(SessionError) -> HTTPResponse {
         try await send(.put, target, parameters: parameters)
     }
 
-    /// PATCH, with parameters as a form.
+    /// Sends a PATCH request with parameters as a form.
     public func patch(_ target: String, parameters: JSONObject? = nil) async throws(SessionError) -> HTTPResponse {
         try await send(.patch, target, parameters: parameters)
     }

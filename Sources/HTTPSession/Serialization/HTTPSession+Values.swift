@@ -4,8 +4,8 @@ extension HTTPSession {
     /// Sends a request and decodes its response.
     ///
     /// Accept lists the types that the serializer accepts, unless the request sets Accept itself.
-    /// - Throws: the errors of `send`, and the serializer's errors. An error of the serializer has all its faults as causes, from the
-    ///   outermost to the innermost, and the response with its body.
+    /// - Throws: the errors of `send`, and the serializer's errors. A serializer's error has all faults of the response as causes,
+    ///   from the outermost to the innermost, and contains the response with its body.
     public func value<Serializer: ResponseSerializer>(
         _ request: HTTPRequest, as serializer: Serializer, transfer: Transfer = Transfer()
     ) async throws(SessionError) -> Serializer.Output {

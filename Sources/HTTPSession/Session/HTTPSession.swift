@@ -174,7 +174,7 @@ public final class HTTPSession: Sendable {
             callOff()
         }
         cancelAll()
-        // An exchange whose body no task reads ends too.
+        // This also ends exchanges whose bodies no task reads.
         let isOver = Wakeup<Bool>()
         registry.whenEmpty(isOver)
         let callOff = loops.after(milliseconds: Self.settlingMilliseconds) { isOver.send(false) }
@@ -217,7 +217,7 @@ extension TransportConfiguration {
             }
         }
         proxy = configuration.proxy?.upstream
-        // The proxy is a Larder, and checks the origins' addresses itself.
+        // The proxy is another Larder process, which checks the origins' addresses itself.
         if configuration.proxy?.asksSecurely == true { addresses = AddressPolicy(denied: []) }
         for entry in configuration.identities {
             guard let scope = HostScope(host: entry.host, port: entry.port), identities.insert(entry.identity, for: scope) else {

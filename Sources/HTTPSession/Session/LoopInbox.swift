@@ -24,7 +24,7 @@ final class LoopInbox: TaskExecutor {
     private let state = Guarded(State())
     private let isPreferred = Atomic(false)
 
-    /// Entries handled before the loop polls its sockets again.
+    /// How many entries are handled before the loop polls its sockets again.
     private static let entriesInTurn = 256
 
     func open(_ loop: LoopHandle) { state.withLock { $0.loop = loop } }

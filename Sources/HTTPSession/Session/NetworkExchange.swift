@@ -2,7 +2,8 @@ import HTTPMessage
 import HTTPWire
 import UpstreamTransport
 
-/// One exchange with an origin on its loop; connects the transport with the channel to the waiting task. Confined to the loop.
+/// One exchange with an origin, on its loop. It passes data between the transport and the channel to the waiting task.
+/// Confined to the loop.
 final class NetworkExchange: OriginExchangeDelegate {
     let link: ResponseChannel
     private unowned let owner: SessionLoop
@@ -128,7 +129,7 @@ final class NetworkExchange: OriginExchangeDelegate {
     func exchange(
         _ exchange: OriginExchange, didSwitchProtocols head: inout ResponseHead, on connection: SwitchedConnection
     ) {
-        // The session never requests another protocol.
+        // The session never sends Upgrade, so the origin must not switch protocols.
         connection.close()
         settle(.transport(.malformedResponse(.unrequestedSwitchingProtocols)), trailers: Fields())
     }

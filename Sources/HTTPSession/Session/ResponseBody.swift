@@ -28,7 +28,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
         var whole: [UInt8] = []
         while let piece = try await lease.next() {
             if whole.isEmpty { whole = piece } else { whole += piece }
-            if whole.count > limit { throw SessionError(.bodyTooLarge, "more than \(limit) bytes") }
+            if whole.count > limit { throw SessionError(.bodyTooLarge, "the content has more than \(limit) bytes") }
         }
         return whole
     }

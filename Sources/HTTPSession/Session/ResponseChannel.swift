@@ -17,8 +17,8 @@ final class ResponseChannel: Sendable {
         let metrics: ExchangeMetrics
         /// The server's certificate chain, if the connection was opened for this exchange.
         let chain: [Certificate]
-        /// The certificate chain in the form in which a cache stores it, also on a reused connection; `nil` without TLS, and if the
-        /// chain is not recorded.
+        /// The server's certificate chain in the form in which a cache stores it; also set for a reused connection. `nil` without
+        /// TLS, and if the chain is not recorded.
         let recordedChain: RecordedChain?
         /// When the head arrived.
         let time: Timestamp
@@ -219,7 +219,7 @@ final class ResponseChannel: Sendable {
         waiters.feeder?.resume()
     }
 
-    /// The end, and the callbacks to run before it is visible.
+    /// The end, and the callbacks to run before the reading task can see the end.
     private struct Ending {
         let end: End
         let posted: MonotonicTime?
@@ -296,7 +296,7 @@ final class ResponseChannel: Sendable {
             }
             if isThere { continuation.resume() }
         }
-        return state.withLock { $0.end! }  // only the end resumes a waiter
+        return state.withLock { $0.end! }  // The end is not `nil`: the waiter is resumed only after the end is set.
     }
 
     /// The head, if it has arrived.

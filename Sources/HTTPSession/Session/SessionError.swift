@@ -3,8 +3,8 @@ public import ServerTrust
 
 /// Why a transfer failed or was interrupted.
 public struct SessionError: Error, Sendable {
-    /// The kind of failure. The raw values are public interface, and equal those of the proxy's error pages for failures that
-    /// both have.
+    /// The kind of failure. The raw values are public interface. A failure that the proxy's error pages also report has the
+    /// same code there.
     public enum Code: String, Sendable, CaseIterable {
         // Errors before anything was sent.
         case badURL = "bad_url"
@@ -170,7 +170,7 @@ public struct SessionError: Error, Sendable {
 }
 
 extension SessionError: Equatable {
-    /// Errors are equal if their codes are.
+    /// Errors are equal if their codes are equal.
     public static func == (left: SessionError, right: SessionError) -> Bool { left.code == right.code }
 }
 

@@ -37,7 +37,7 @@ final class SessionLoops: Sendable {
     func post(to place: Int, _ message: @escaping LoopInbox.Message) -> Bool { inboxes[place].post(message) }
 
     /// Calls `body` on a loop after this time.
-    /// - Returns: a closure that cancels the call. A call that begins at the same moment may still happen.
+    /// - Returns: a closure that cancels the call. If the time has just elapsed, `body` may still be called.
     func after(milliseconds: Int, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
         let number = nextNumber()
         post(to: 0) { loop in loop.sleep(milliseconds: milliseconds, number: number) { if $0 { body() } } }

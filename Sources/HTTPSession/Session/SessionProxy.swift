@@ -8,8 +8,8 @@ public struct SessionProxy: Sendable {
     public let port: UInt16
     /// The session's credential for the proxy. For tunnels, a password is sent by Digest if the proxy offers that, else by Basic.
     public let credential: HTTPCredential?
-    /// Whether https requests are also sent to the proxy in plain text. Such a proxy itself speaks TLS with the origins, and verifies
-    /// them.
+    /// Whether https requests are also sent to the proxy in plain text. The proxy must then speak TLS with the origins itself, and
+    /// verify them.
     let asksSecurely: Bool
 
     /// A proxy that is contacted in plain HTTP.
@@ -20,7 +20,7 @@ public struct SessionProxy: Sendable {
         asksSecurely = false
     }
 
-    /// A Larder on this machine that contacts https origins itself: no byte of these requests leaves the machine in plain text.
+    /// A Larder proxy on this machine that contacts https origins itself: no byte of these requests leaves the machine in plain text.
     package init(larderAt host: String, port: UInt16) {
         self.host = host
         self.port = port

@@ -2,15 +2,15 @@ import UpstreamTransport
 
 /// How long each phase of a transfer may take. Zero means no limit.
 public struct SessionTimeouts: Equatable, Sendable {
-    /// Waiting for permission to begin, and for a connection while limits are reached.
+    /// The wait until the limits on exchanges and connections allow the exchange to begin.
     public var queue: Duration = .seconds(60)
     /// Name lookup, connecting and the TLS handshake.
     public var connect: Duration = .seconds(10)
-    /// From the last byte of the request to the end of the response's head.
+    /// The time from the last byte of the request to the end of the response's head.
     public var firstByte: Duration = .seconds(60)
-    /// Between two bytes of the response, or of a request that the origin accepts slowly.
+    /// The pause between two bytes of the response, or between two bytes of a request that the origin accepts slowly.
     public var idle: Duration = .seconds(60)
-    /// Each exchange with an origin, from the moment it may begin to its end. A redirect or retry is a new exchange.
+    /// One exchange with an origin, from the moment it may begin to its end. A redirect or retry is a new exchange.
     public var total: Duration = .zero
 
     /// The default timeouts.

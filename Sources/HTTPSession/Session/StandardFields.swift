@@ -24,7 +24,7 @@ struct StandardFields: Sendable {
         return lines
     }
 
-    /// The standard fields; the fields in `others` replace those of the same names.
+    /// The standard fields and the fields in `others`, which replace standard fields of the same names.
     /// - Returns: the fields, and whether the session decodes content codings.
     func overridden(by others: HTTPFields) -> (HTTPFields, decodesContent: Bool) {
         if others.isEmpty { return (decoding ?? fields, decoding != nil) }

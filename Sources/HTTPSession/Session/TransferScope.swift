@@ -26,12 +26,12 @@ final class TransferScope: Sendable {
         ledger.begin(entry.number, prepared.method, prepared.uri)
     }
 
-    /// Runs the work; cancelling its task cancels the transfer. A failure ends the transfer.
+    /// Runs `body`. Cancelling the task that awaits it cancels the transfer. A failure ends the transfer.
     nonisolated(nonsending) func run<Value: Sendable>(_ body: nonisolated(nonsending) () async -> Result<Value, SessionError>)
         async throws(SessionError) -> Value
     {
         let transfer = transfer
-        // A variable instead of the return value of `withTaskCancellationHandler`, which generic code would copy.
+        // The result is passed in a variable: generic code would copy a result that `withTaskCancellationHandler` returns.
         var result: Result<Value, SessionError>?
         await withTaskCancellationHandler {
             result = await body()

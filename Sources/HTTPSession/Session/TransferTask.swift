@@ -187,7 +187,7 @@ final class TransferTask: Sendable {
             status: Int(arrived.head.status.code), fields: HTTPFields(arrived.head.fields), from: request.uri, to: next.uri,
             hop: hop,
             request: next.described)
-        if hop >= policy.limit { throw SessionError(.tooManyRedirects, "more than \(policy.limit) redirects") }
+        if hop >= policy.limit { throw SessionError(.tooManyRedirects, "the server sent more than \(policy.limit) redirects") }
         let decision = await policy.decide(redirect)
         if transfer.isCancelled { throw SessionError(.cancelled) }
         switch decision {
@@ -204,7 +204,8 @@ final class TransferTask: Sendable {
 }
 
 extension SessionError {
-    /// Runs caller code; its errors become errors with this code.
+    /// Runs a function of the caller. An error that it throws becomes a `SessionError` with this code; cancellation and a
+    /// `SessionError` keep their own codes.
     static func fromCaller<Value>(_ code: Code, _ body: () async throws -> Value) async throws(SessionError) -> Value {
         do { return try await body() } catch let error as SessionError { throw error } catch {
             if error is CancellationError { throw SessionError(.cancelled) }

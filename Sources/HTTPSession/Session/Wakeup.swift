@@ -13,7 +13,7 @@ final class Wakeup<Value: Sendable>: Sendable {
 
     private let state = Guarded(State.empty)
 
-    /// - Returns: whether this value was the first, and is the one that the waiting task gets.
+    /// - Returns: whether this value was the first. Only the first value is passed to the waiting task.
     @discardableResult
     func send(_ value: Value) -> Bool {
         let (isFirst, waiting): (Bool, UnsafeContinuation<Value, Never>?) = state.withLock { state in

@@ -188,7 +188,7 @@ public final class Transfer: Sendable {
         }
     }
 
-    /// The first `offset` bytes of the body are already there, from an earlier part.
+    /// The exchange resumes a body: its first `offset` bytes were received before.
     func resumeReceiving(at offset: UInt64, of total: UInt64?) {
         change { meter in
             meter.receivedBefore = offset

@@ -12,17 +12,17 @@ public struct TransferMetrics: Sendable {
         public let status: Int?
         /// The wait until the exchange could begin and had a connection.
         public let queue: Duration
-        /// The name lookup; zero on a reused connection.
+        /// The duration of the name lookup; zero on a reused connection.
         public let nameLookUp: Duration
-        /// Establishing the connection, without name lookup and TLS handshake; zero on a reused connection.
+        /// The time to establish the connection, without name lookup and TLS handshake; zero on a reused connection.
         public let connect: Duration
-        /// The TLS handshake; zero on a reused connection.
+        /// The duration of the TLS handshake; zero on a reused connection.
         public let handshake: Duration
-        /// From the connection to the first byte of the response.
+        /// The time from the connection to the first byte of the response.
         public let firstByte: Duration
-        /// From the first byte of the response to the last.
+        /// The time from the first byte of the response to the last.
         public let body: Duration
-        /// The whole exchange.
+        /// The duration of the whole exchange.
         public let total: Duration
         /// Whether the connection was reused.
         public let isConnectionReused: Bool
@@ -38,13 +38,13 @@ public struct TransferMetrics: Sendable {
         /// Bytes of the response on the wire, including heads and framing.
         public let octetsReceived: UInt64
         /// The verdict that accepted the server, made when its connection was opened; `nil` without TLS, and if no connection
-        /// was made. Its `reported` is the failure of pins that are only reported.
+        /// was made. Its property `reported` is a failed pin check that the policy only reports.
         public let trust: TrustVerdict?
     }
 
     /// The exchanges for redirects, retries and answered challenges, in order.
     public internal(set) var exchanges: [Exchange] = []
-    /// From the call to its end, including waits between tries.
+    /// The time from the call to its end, including waits between tries.
     public internal(set) var total: Duration = .zero
 
     /// How many redirects were followed.

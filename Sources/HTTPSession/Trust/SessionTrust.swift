@@ -15,7 +15,7 @@ public enum SessionTrust: Sendable {
         case .policies(let policies): return policies
         case .system:
             for path in TrustAnchors.systemBundles {
-                guard let bundle = try? Self.octets(of: path) else { continue }  // try the next path
+                guard let bundle = try? Self.octets(of: path) else { continue }  // A bundle that cannot be read is skipped.
                 do {
                     let policy = try TrustPolicy(anchors: .given(TrustAnchors(pem: bundle)), source: path)
                     return try TrustPolicySet([], fallback: .policy(policy))
@@ -27,7 +27,7 @@ public enum SessionTrust: Sendable {
         }
     }
 
-    /// A bundle is about 200 KiB.
+    /// The maximum length of a bundle, in bytes. A usual bundle has about 200 KiB.
     private static let bundleLimit = 8 << 20
 
     private static func octets(of path: String) throws(SystemError) -> [UInt8] {

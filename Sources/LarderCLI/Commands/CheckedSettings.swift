@@ -3,7 +3,7 @@ import LarderSettings
 import PolicyTools
 import TextCoding
 
-/// What `config check` and `policy check` print about settings without mistakes.
+/// The output of `config check` and `policy check` for settings without mistakes.
 struct CheckedSettings {
     let loaded: LoadedSettings
     let allowsEmpty: Bool

@@ -19,8 +19,9 @@ struct ReloadCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reload", abstract: "Make a running Larder reload its settings.",
         discussion: """
-            Like SIGHUP. Prints which requests the new rules newly allow and deny. If the new settings have a mistake, or a test \
-            of the rules fails, Larder keeps the active settings, and this command exits with 2.
+            Like SIGHUP, this command makes Larder reload its settings. It also prints which requests the new rules newly allow \
+            and deny. If the new settings have a mistake, or a test of the rules fails, Larder keeps the \
+            active settings, and this command exits with 2.
 
             Larder also rejects an empty file, which an editor may leave for a moment, and settings that would remove all \
             rules, passwords or pins. --allow-empty accepts such settings.

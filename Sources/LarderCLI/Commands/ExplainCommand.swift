@@ -125,12 +125,12 @@ struct ExplainCommand: ParsableCommand {
         }
     }
 
-    /// The client of the request.
+    /// The client that the explanation assumes for the request.
     private var sender: ClientFacts {
         ClientFacts(address: client.flatMap { IPAddress($0) } ?? .loopbackIPv4, user: Array((user ?? "").utf8))
     }
 
-    /// The parameters for a running Larder.
+    /// The query of the request to a running Larder.
     private func query(_ content: [UInt8]?) -> String {
         let parameters = [("content", content.map { "\($0.count)" }), ("client", client), ("user", user)]
         let given = parameters.compactMap { name, value in
@@ -189,7 +189,7 @@ struct ExplainCommand: ParsableCommand {
         }
     }
 
-    /// The request's head as a client would send it to the proxy, followed by the saved response's.
+    /// The request's head as a client would send it to the proxy, followed by the head of the saved response.
     private func heads(_ content: [UInt8]?) throws -> [UInt8] {
         let target =
             (url ?? "").split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).first.map(String.init) ?? ""
@@ -228,7 +228,8 @@ struct ExplainCommand: ParsableCommand {
         try? handle.read(upToCount: count) ?? Data()
     }
 
-    /// Twice the longest content that the key can contain, so that the explanation also covers content that is too long for the key.
+    /// Twice the longest content that a cache key can contain, in bytes, so that the explanation also covers content that is too long for
+    /// a key.
     private static let contentLimit = 2 * ProxyLimits().keyedBodyLength
 
     /// The longest body that a running Larder accepts.

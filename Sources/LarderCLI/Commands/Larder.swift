@@ -79,7 +79,7 @@ public struct Larder: ParsableCommand {
         }
     }
 
-    /// Rejects unknown words after `help`, for which the library would print the general help.
+    /// Rejects unknown words after `help`: the argument parser would print the general help for them.
     private static func requireCommand(behindHelpIn arguments: [String]) throws {
         guard arguments.first == "help" else { return }
         var commands = configuration.subcommands

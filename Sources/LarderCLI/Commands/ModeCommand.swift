@@ -8,7 +8,7 @@ struct ModeCommand: ParsableCommand {
         commandName: "mode", abstract: "Show or switch the mode of a running Larder.",
         discussion: """
             The mode applies to new requests, until the next switch or until a reload with a different mode. Replaying needs \
-            replay.layers in the settings, and recording needs record.file. Larder finishes a recording when you leave its mode.
+            replay.layers in the settings, and recording needs record.file. Larder finishes a recording when the mode changes.
 
               larder mode
               larder mode replay
@@ -16,7 +16,7 @@ struct ModeCommand: ParsableCommand {
               larder mode diff
               larder mode diff --report -
 
-            If Larder cannot switch to the mode, it keeps the active one, and this command exits with 2. --report does not \
+            If Larder cannot switch to the mode, it keeps the active mode, and this command exits with 2. --report does not \
             switch the mode: it writes how the responses in mode diff differ from the recorded ones. The command exits with \
             6 if a response differs.
             """)
@@ -26,12 +26,13 @@ struct ModeCommand: ParsableCommand {
             "The new mode: live, offline, auto, replay, record, record_missing, refresh or diff.", valueName: "mode"))
     var mode: LarderSettings.Mode?
 
-    @Flag(help: "Restart the replay: requests with several recorded responses get the first one again.")
+    @Flag(help: "Restart the replay: requests with several recorded responses get the first response again.")
     var reset = false
 
     @Option(
         help: ArgumentHelp(
-            "Write the differences that the current or last mode diff found; - is standard output.", valueName: "file"))
+            "Write the differences that Larder found in the current or most recent mode diff; - is standard output.",
+            valueName: "file"))
     var report: String?
 
     @OptionGroup var options: RunningOptions

@@ -116,7 +116,7 @@ struct RunningOptions: ParsableArguments {
         try settings.load(flags: flags, trustFiles: trustFiles)
     }
 
-    /// The options as settings. For `--listen` this is the admin socket that is named after the listener.
+    /// The options as settings. For `--listen`, the setting is the path of the admin socket that is named after the listener.
     private var flags: [(flag: String, name: String, value: SettingsNode)] {
         if let socket { return [("--socket", "admin.socket", .plain(socket))] }
         let environment = ProcessInfo.processInfo.environment

@@ -9,8 +9,8 @@ struct ServeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve", abstract: "Run the forward proxy until it is stopped.",
         discussion: """
-            SIGTERM and Ctrl-C finish exchanges in flight (timeouts.drain) and stop Larder; a second signal stops it at once. SIGHUP reloads the \
-            settings. SIGUSR1 reopens the logs.
+            On SIGTERM and Ctrl-C, Larder finishes exchanges in flight (timeouts.drain) and stops; on a second signal, it stops at once. \
+            On SIGHUP, it reloads the settings. On SIGUSR1, it reopens the logs.
 
             A service manager such as systemd can pass sockets for the addresses in `listen` (LISTEN_FDS), and receives Larder's state (NOTIFY_SOCKET).
             """)

@@ -14,13 +14,13 @@ struct SettingsOptions: ParsableArguments {
 
     init() {}
 
-    /// For a command whose argument is the settings file.
+    /// The options of a command whose argument is the settings file.
     init(file: String?) {
         config = file
         set = []
     }
 
-    /// Whether the options set more than the path of an admin socket.
+    /// Whether the options give any setting other than the path of the admin socket.
     var setsMoreThanTheSocket: Bool {
         let namesSocket = set.contains { $0.hasPrefix("admin.socket=") }
         return set.contains { !$0.hasPrefix("admin.socket=") } || config != nil && !namesSocket
@@ -33,13 +33,13 @@ struct SettingsOptions: ParsableArguments {
     ///   - policy: a file whose settings override the settings file's.
     ///   - trustFiles: reads the files that `tls:` names; `nil` if they are not needed.
     ///   - runsTests: rejects settings whose `tests` fail.
-    ///   - hasChild: see `ProcessMemorySecrecy`.
+    ///   - hasChild: whether this process starts a program (see `ProcessMemorySecrecy`).
     func load(
         flags: [(flag: String, name: String, value: SettingsNode)] = [], defaults: [String] = [], policy: String? = nil,
         project: ProjectSettings? = nil,
         trustFiles: TrustFiles? = nil, runsTests: Bool = false, hasChild: Bool = false
     ) throws(ExitCode) -> LoadedSettings {
-        // The files include keys and passphrases.
+        // The files that `tls:` names include keys and passphrases.
         if trustFiles != nil { ProcessMemorySecrecy.begin(hasChild: hasChild) }
         var sources = SettingsSources(
             file: config, policy: policy, project: project, assignments: defaults + set, flags: flags, trustFiles: trustFiles)

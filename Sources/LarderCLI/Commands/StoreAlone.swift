@@ -41,7 +41,7 @@ struct StoreAlone {
 
     /// - Parameters:
     ///   - octets: a request's head, optionally its content, and optionally a saved response's head.
-    ///   - contentLength: how many of these bytes are its content; `nil` if no content is given.
+    ///   - contentLength: the length of the request's content in bytes; `nil` if no content is given.
     func explain(_ octets: [UInt8], contentLength: Int?, from client: ClientFacts) throws -> Explanation {
         let settings = ServerAssembly.serverSettings(loaded.settings)
         var heads = try ExplainedHeads(octets, contentLength: contentLength, limits: settings.parseLimits)
@@ -53,7 +53,7 @@ struct StoreAlone {
         if heads.response != nil { return Explainer.judge(heads, context: context, terms, at: now) }
         let file = try openFile()
         let explained = Explainer.explain(heads, context: context, terms, at: now) { key, _ in
-            // An unreadable response is treated as absent, as it is for a real request.
+            // An unreadable stored response is treated as absent, as when a real request is served.
             .found(
                 (try? file?.responses(ofKey: key)) ?? [], partials: (try? file?.partials(ofKey: key)) ?? [], isComplete: true)
         }

@@ -2,11 +2,12 @@ import ProxyServer
 
 /// How the process's descriptors are divided: clients cannot use those reserved for connections to origins.
 struct DescriptorRoom: Equatable {
-    /// Client connections that are served, connections that are refused with a response, and connections to origins.
+    /// The numbers of descriptors for clients that are served, for clients that are refused with a response, and for connections to
+    /// origins.
     let clients: Int
     let refusals: Int
     let origins: Int
-    /// The limit on simultaneous look-ups of each loop.
+    /// How many look-ups each loop may have in progress.
     let lookUps: Int
 
     /// Descriptors for listeners, loops, log, store and standard streams.

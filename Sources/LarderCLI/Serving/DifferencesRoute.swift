@@ -27,9 +27,9 @@ enum DifferencesRoute {
     private static func text(_ summary: RecordingSummary) -> String {
         let counts = summary.counts
         var lines = summary.differences.map { printable($0.text, limit: 8192) }
-        if counts.differing > lines.count { lines.append("and \(counts.differing - lines.count) more") }
-        if summary.unrecordedCount > 0 { lines.append("\(summary.unrecordedCount) not compared") }
-        lines.append("\(counts.unchanged + counts.differing) compared, \(counts.differing) differ")
+        if counts.differing > lines.count { lines.append("and \(counts.differing - lines.count) more different responses") }
+        if summary.unrecordedCount > 0 { lines.append("responses not compared: \(summary.unrecordedCount)") }
+        lines.append("responses compared: \(counts.unchanged + counts.differing), different: \(counts.differing)")
         return lines.map { $0 + "\n" }.joined()
     }
 

@@ -17,13 +17,13 @@ struct ExpiredRecording: Equatable, Sendable, CustomStringConvertible {
         "\(description): every request is forwarded, and the snapshot is re-recorded (replay.on_expired: refresh)"
     }
 
-    /// Why this recording cannot be re-recorded with these settings, which replay it; `nil` if it can.
+    /// Why this recording cannot be re-recorded with these settings, which would replay it; `nil` if re-recording is possible.
     func hindrance(in settings: LarderSettings) -> String? {
         let recordings = settings.recordings
         if recordings.files.count > 1 { return "`replay.layers` lists more than one snapshot" }
         if recordings.asOf != .newest { return "replay.as_of selects an older generation" }
         if !recordings.signedBy.isEmpty {
-            return "replay.signed_by requires a signature, and re-recording removes it"
+            return "replay.signed_by requires a signature, and re-recording removes the signature"
         }
         return Self.hindranceOfFile(path)
     }
@@ -59,7 +59,8 @@ extension LarderSettings.Recordings {
 }
 
 extension LarderSettings {
-    /// Warnings about expired recordings that are replayed. `refresh` only warns if a rule replays, or if missing exchanges are forwarded.
+    /// Warnings about expired recordings that are replayed. With `replay.on_expired: refresh`, Larder re-records them in mode `replay`,
+    /// so it warns only in other modes that replay them.
     var replayWarnings: [String] {
         guard replays, recordings.onExpired != .fail else { return [] }
         return recordings.expiredLayers(at: .now).map(\.description)
@@ -67,8 +68,8 @@ extension LarderSettings {
 }
 
 extension ServedSettings {
-    /// These settings; or, if a recording to replay has expired and `replay.on_expired` is `refresh`, these settings with mode `refresh` on
-    /// that file.
+    /// Returns the settings with the expired recording handled. If a recording to replay has expired and `replay.on_expired` is
+    /// `refresh`, the settings get mode `refresh` on that file. Otherwise they stay unchanged.
     ///
     /// Evaluated when settings become active: a recording that expires during a replay is still replayed.
     /// - Throws: why the recording cannot be re-recorded.

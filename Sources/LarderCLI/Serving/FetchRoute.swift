@@ -75,8 +75,8 @@ struct FetchRoute {
         return flags
     }
 
-    /// The address at which the running Larder serves programs of this machine; `nil` if there is none that serves them without a password.
-    /// Problems in the settings are reported when they are loaded later.
+    /// The address at which the running Larder serves programs of this machine; `nil` if no Larder is running, or if it requires a
+    /// password. Problems in the settings are not reported here, but when the settings are loaded.
     private static func running(_ options: SettingsOptions) -> ListenAddress? {
         let sources = SettingsSources(file: options.config, policy: nil, assignments: [], flags: [], trustFiles: nil)
         guard case .settings(let settings) = sources.load().outcome, !settings.clients.asksEverybody,

@@ -1,6 +1,6 @@
 import CLinux
 
-/// The memory of freed large bodies.
+/// How the memory of large bodies is returned to the system after they are freed.
 enum LargeBlocks {
     /// The smallest block that is returned, in bytes: larger than blocks that are often allocated and freed, smaller than most bodies that
     /// rules transform.

@@ -6,11 +6,12 @@ extension LarderSettings {
     var policyWarnings: [String] {
         if egress.enforcement == .report {
             return [
-                "egress.enforce is report: Larder forwards the requests that its rules deny; larder status lists them"
+                "egress.enforce is report: Larder forwards the requests that the rules deny, and larder status lists these requests"
             ]
         }
         return rules.compiled.rules.filter { $0.enforcement == .report }.prefix(1).map { rule in
-            "the rule `\(rule.name)` has enforce: report: Larder forwards the requests that it denies; larder status lists them"
+            "the rule `\(rule.name)` has enforce: report: Larder forwards the requests that the rule denies, "
+                + "and larder status lists these requests"
         }
     }
 }

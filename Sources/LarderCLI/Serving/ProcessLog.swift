@@ -32,12 +32,12 @@ final class LogThreshold: Sendable {
     func set(_ level: LarderSettings.LogLevel) { place.store(Self.place(of: level), ordering: .relaxed) }
 
     private static func place(of level: LarderSettings.LogLevel) -> Int {
-        // The settings' levels are swift-log's, so each is found.
+        // Every level that the settings accept is a level of swift-log.
         Logger.Level.allCases.firstIndex { $0.rawValue == level.rawValue }!
     }
 }
 
-/// Writes `larder: message`, with the level's name for warnings and above; control characters are replaced (T43).
+/// Writes `larder: message`, with the level's name for warnings and above; control characters are replaced (threat T43).
 struct StandardErrorLog: LogHandler {
     let threshold: LogThreshold
     private let warnings: RecentWarnings

@@ -12,7 +12,8 @@ enum ProcessMemorySecrecy {
         if larder_forbid_dumps(hasChild ? 1 : 0) != 0 {
             Terminal.talk("larder: warning: the system may write a core file of this process\n")
         }
-        // Swift's crash report shows the memory that registers point to, and takes time. The user can request a report with this variable.
+        // Swift's crash report shows the memory that registers point to, and takes time. The user can still request a report with the
+        // variable `SWIFT_BACKTRACE`.
         if getenv("SWIFT_BACKTRACE") == nil {
             for number in [SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP] { signal(number, SIG_DFL) }
         }

@@ -2,7 +2,8 @@ import Foundation
 import Snapshots
 
 extension SnapshotError {
-    /// Why a recording cannot begin, and what the user can do about it: in the options of `larder record`, and in settings for `larder serve`.
+    /// Why a recording cannot begin, and what the user can do about it: which options of `larder record`, or which settings of `larder
+    /// serve`, to use.
     /// - Parameter path: the finished file, which may not exist yet.
     func advice(recordingInto path: String) -> String {
         if case .exists = self {
@@ -37,7 +38,7 @@ enum FileWriter {
             return names(in: folder).contains { name in
                 var link = stat()
                 var file = stat()
-                // The permissions of the link show how the file was opened.
+                // The permissions of a link in `/proc/PID/fd` show how the process opened the file.
                 return lstat("\(folder)/\(name)", &link) == 0 && link.st_mode & S_IWUSR != 0
                     && stat("\(folder)/\(name)", &file) == 0 && file.st_ino == wanted.st_ino && file.st_dev == wanted.st_dev
             }

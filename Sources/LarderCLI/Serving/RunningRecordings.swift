@@ -54,7 +54,7 @@ final class RunningRecordings: Sendable {
         }
     }
 
-    /// Opens the recordings that a mode needs, and adds them to the server's settings.
+    /// Opens the recordings that the settings' mode needs, and adds them to the server's settings.
     func prepare(_ serving: inout ServerSettings, for settings: LarderSettings) throws(Refusal) {
         let unfinished = state.withLock { $0.isRecorded(for: settings) ? nil : $0.unfinished }
         if settings.replays || settings.recordingPurpose == .compare, let unfinished,
@@ -71,8 +71,8 @@ final class RunningRecordings: Sendable {
     /// The result of the recording that was finished last.
     var ended: (file: RecordingFile, result: Result<SnapshotRoots?, SnapshotError>)? { state.withLock { $0.ended } }
 
-    /// Finishes the current recording if the active settings no longer record into it, and waits for that. Exchanges that began under the
-    /// former settings get up to `patience` to complete.
+    /// Finishes the current recording if the active settings no longer record into it, and waits until it is finished. Exchanges that
+    /// began under the former settings get up to `patience` to complete.
     /// - Parameter settings: the active settings; `nil` if the server has stopped.
     /// - Returns: the result; `nil` if there is nothing to finish.
     func finish(unlessFor settings: LarderSettings? = nil) -> (
@@ -171,7 +171,7 @@ final class RunningRecordings: Sendable {
         let named = purpose == .compare ? settings.files.first : settings.file
         guard let path = named else { throw Refusal(reason: "record.file names no file") }
         let key = try key(of: settings)
-        // Without the project's key, placeholders cannot be traced to their secrets later.
+        // Without the project's key, no later run can compute the same placeholders for the same secrets.
         var terms = RecordingFile.Terms(
             path: path, key: key ?? .make(), tool: SnapshotFiles.tool,
             now: Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)))

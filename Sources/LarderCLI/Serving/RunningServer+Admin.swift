@@ -30,7 +30,7 @@ extension RunningServer {
                 logger.notice("no admin socket: \(error)")
                 return nil
             }
-            logger.error("no admin socket: \(error); set another path in admin.socket, or off")
+            logger.error("no admin socket: \(error); set admin.socket to another path, or to off")
             throw ExitCode.failure
         }
     }
@@ -110,7 +110,7 @@ extension RunningServer {
 }
 
 extension AdminRoute {
-    /// This route in a Larder that serves one command. The command can use the admin socket, but may only read the settings.
+    /// The same route for a Larder that serves one command. The command can use the admin socket, but only to read.
     fileprivate var closedToCommand: AdminRoute {
         if method == .get { return self }
         return AdminRoute(method, path, parameters: parameters) { request, exchange in

@@ -19,7 +19,8 @@ extension RunningServer {
             log.logger.notice("no response could be compared with \(path)")
         case .success(nil):
             log.logger.notice(
-                "\(summary.counts.unchanged + summary.counts.differing) compared, \(summary.counts.differing) differ")
+                "responses compared: \(summary.counts.unchanged + summary.counts.differing), different: \(summary.counts.differing)"
+            )
         case .success: log.logger.notice("\(path): \(summary.counts.recorded) recorded")
         case .failure(let error):
             log.logger.error("cannot finish \(path); \(path).partial contains the exchanges recorded so far: \(error)")

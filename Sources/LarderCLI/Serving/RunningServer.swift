@@ -21,7 +21,7 @@ import UpstreamTransport
 final class RunningServer: Sendable {
     let server: ProxyServer
     let store: ResponseStore
-    /// A message about the store if it is not available as planned.
+    /// A message about the store if the store is not available as the settings require.
     let storeRemark: String?
     let accessLog: AccessLog
     private let freedMemory: FreedMemory?
@@ -43,7 +43,7 @@ final class RunningServer: Sendable {
     private let admin = Guarded<[AdminServer]>([])
     /// The address that serves metrics; `nil` without `metrics.listen`.
     let metricsAddress: ListenAddress?
-    /// The addresses besides those of the proxy.
+    /// The addresses of listeners that do not belong to the proxy, such as `metrics.listen`.
     private let otherListeners: [PeerAddress]
     let startedAt = Timestamp.now
     /// The latest attempt to read the settings.
@@ -57,7 +57,8 @@ final class RunningServer: Sendable {
 
     /// Opens the listeners and the store, and serves.
     /// - Parameters:
-    ///   - manager: gets messages about the state. Its sockets, if any, are for addresses of the settings.
+    ///   - manager: receives messages about the server's state. The sockets that it passed, if any, are bound to addresses in the
+    ///     settings.
     ///   - opened: the sockets of all the settings' addresses, if they were opened before.
     ///   - transparent: sockets for clients that connect to origins; `nil` for none.
     /// - Throws: exit code 1 or 2, after reporting the problem.
@@ -168,8 +169,8 @@ final class RunningServer: Sendable {
         }
     }
 
-    /// Stops accepting, waits for exchanges in flight up to the limit, then exits; at the second call it exits at once. The exit waits for
-    /// the loops' threads, so it runs on its own thread: a loop that has drained only signals it.
+    /// Stops accepting, waits for exchanges in flight up to the limit, then exits; at the second call it exits at once. The exit waits
+    /// for the loops' threads, so it runs on a separate thread, which a loop that has drained only wakes.
     func drain() {
         if isDraining.exchange(true, ordering: .relaxed) { return Thread.detachNewThread { self.end() } }
         manager.send(.stopping)
@@ -185,7 +186,7 @@ final class RunningServer: Sendable {
         }
     }
 
-    /// Keeps a server of the admin API until the end.
+    /// Keeps a server of the admin API alive until Larder ends.
     func keep(_ admin: AdminServer) { self.admin.withLock { $0.append(admin) } }
 
     /// Whether this Larder accepts no further clients.
@@ -207,21 +208,22 @@ final class RunningServer: Sendable {
         _ = drained.wait(timeout: .now() + RunningRecordings.patience)
     }
 
-    /// Stops everything that serves, and waits for it. Call it once.
+    /// Stops everything that serves, and waits until all of it has ended. Call it once.
     func close() {
         for server in admin.withLock({ $0 }) { server.stop() }
         freedMemory?.close()
         server.stop()
-        // Waits until a change of settings in progress is complete.
+        // If a change of the settings is in progress, waits until it is complete.
         reloading.sync {}
         store.shutdown()
         finishRecording()
         if !accessLog.close() { log.logger.warning("the access log is not writable: its last lines are lost") }
     }
 
-    /// Reads the settings again; if they are invalid, the active ones stay.
+    /// Reads the settings again; if they are invalid, the active settings stay.
     /// - Parameters:
-    ///   - allowsEmpty: whether to accept an empty file, and the loss of all rules, passwords or pins; the server may always accept it.
+    ///   - allowsEmpty: whether to accept an empty file, and the loss of all rules, passwords or pins; a server that was started with
+    ///     that permission accepts it anyway.
     ///   - ended: called with the outcome, on another thread.
     func reload(allowingEmpty allowsEmpty: Bool = false, _ ended: @escaping @Sendable (ControlRoutes.Reload) -> Void) {
         inTurn(
@@ -240,7 +242,7 @@ final class RunningServer: Sendable {
         let status = "listens on " + addresses.map(\.description).joined(separator: " and ")
         if !manager.send(.ready(status: status)) {
             log.logger.warning(
-                "the service manager did not receive that Larder is ready: its socket (NOTIFY_SOCKET) is not reachable")
+                "Larder could not tell the service manager that it is ready: the socket in NOTIFY_SOCKET is not reachable")
         }
     }
 
@@ -256,7 +258,7 @@ final class RunningServer: Sendable {
         switch loaded.outcome {
         case .problems(let problems):
             for problem in problems { Terminal.talk("\(problem)\n") }
-            log.logger.error("the settings were not reloaded: the active ones are unchanged")
+            log.logger.error("the settings were not reloaded: the active settings are unchanged")
             return .refused(problems: problems.map(\.description))
         case .settings(let settings):
             let former = readFiles.withLock { $0 }
@@ -266,7 +268,9 @@ final class RunningServer: Sendable {
                 : SettingsLoss.reasons(
                     from: served.withLock { $0.read }, file: former.file, empty: former.empty, to: settings, loaded)
             if !losses.isEmpty {
-                for loss in losses { log.logger.error("the settings were not reloaded: \(loss); the active ones are unchanged") }
+                for loss in losses {
+                    log.logger.error("the settings were not reloaded: \(loss); the active settings are unchanged")
+                }
                 return .refused(problems: losses)
             }
             let changes = PolicyComparison.differences(
@@ -328,8 +332,8 @@ final class RunningServer: Sendable {
         pinAudit.keep { policies?.policy(host: $0, port: $1)?.pins?.areOnlyReported(at: .now) ?? false }
     }
 
-    /// If another process has the store's file, this one opens it as a read-only backing store for memory. If that fails, responses are
-    /// stored in memory alone.
+    /// If another process has the store's file open, this process opens it as a read-only backing store for memory. If that fails,
+    /// responses are stored in memory alone.
     private static func openStore(
         _ plan: ServingPlan, _ logger: Logger
     ) throws(ExitCode) -> (store: ResponseStore, remark: String?) {
@@ -353,7 +357,8 @@ final class RunningServer: Sendable {
                 logger.error("cannot open the store: \(error)\(remedy)")
                 throw ExitCode.failure
             }
-            if let backing = try? open(plan.storePath, .readOnlyBackingStore) {  // if this fails, the store is in memory alone
+            // If this fails, responses are stored in memory alone.
+            if let backing = try? open(plan.storePath, .readOnlyBackingStore) {
                 return (backing, "the store is opened read-only, and new responses are kept in memory only: \(error)")
             }
             if let alone = try? open(":memory:", .owned) { return (alone, "new responses are kept in memory only: \(error)") }
@@ -362,7 +367,8 @@ final class RunningServer: Sendable {
         }
     }
 
-    /// Separate from `bind`, which reports a port in use before the store is opened.
+    /// Listens on the sockets, which are already bound: `bind` is called before the store is opened, so that a port in use is reported
+    /// first.
     private static func listen(_ sockets: [ListeningSocket], _ logger: Logger) throws(ExitCode) {
         for socket in sockets {
             do throws(SystemError) {

@@ -1,6 +1,6 @@
 import LarderSettings
 
-/// The settings of a running server: those that were read last, the mode that replaced theirs since, and the recording that expired.
+/// The settings of a running server: the settings that were read last, the mode that was selected since then, and the expired recording.
 struct ServedSettings: Sendable {
     private(set) var read: LarderSettings
     private(set) var switchedTo: LarderSettings.Mode?
@@ -31,7 +31,8 @@ struct ServedSettings: Sendable {
         return served
     }
 
-    /// The latest change of the mode applies: a reload whose settings have the same mode as before does not undo a switch.
+    /// The later change of the mode applies. If a reload reads the same mode as the previous one, a mode that was selected in between
+    /// stays active.
     func reading(_ settings: LarderSettings) -> ServedSettings {
         var served = self
         if settings.mode != read.mode { served.switchedTo = nil }

@@ -9,7 +9,7 @@ import ProxyServer
 import ResponseStore
 import UpstreamTransport
 
-/// Converts the settings for the modules below.
+/// Converts the settings into the form that the lower modules use.
 enum ServerAssembly {
     static func serverSettings(_ settings: LarderSettings) -> ServerSettings {
         var result = ServerSettings()

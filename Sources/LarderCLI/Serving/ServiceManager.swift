@@ -8,7 +8,7 @@ struct ServiceManager: Sendable {
     enum State {
         /// Larder serves; the text is for people.
         case ready(status: String)
-        /// Larder reads its settings again. `ready` follows, also if the settings are rejected.
+        /// Larder reads its settings again. `ready` is sent afterwards, even if the settings are rejected.
         case reloading
         case stopping
     }
@@ -77,7 +77,7 @@ struct ServiceManager: Sendable {
     }
 
     private static func passedSockets(_ environment: [String: String]) throws(Problem) -> [ListeningSocket] {
-        // Another process's variables, which this one has inherited.
+        // If `LISTEN_PID` names another process, the variables are inherited and not meant for this process.
         guard let process = environment["LISTEN_PID"], Int32(process) == getpid() else { return [] }
         guard let count = Int32(environment["LISTEN_FDS"] ?? ""), (0...socketLimit).contains(count) else {
             throw Problem(reason: "LISTEN_FDS is not a number from 0 to \(socketLimit)")

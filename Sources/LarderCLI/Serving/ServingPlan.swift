@@ -4,14 +4,14 @@ import CommandSupport
 import Foundation
 import LarderSettings
 
-/// The values that `serve` needs from the settings, in the form of the modules below.
+/// The values that `serve` needs from the settings, in the form that the lower modules use.
 struct ServingPlan {
     let settings: LarderSettings
     /// `:memory:`, or the file's absolute path.
     let storePath: String
     let loopCount: Int
-    /// Whether Larder starts without a writable store file. If another process has the file, it is opened read-only; if no folder
-    /// can hold it, memory replaces it.
+    /// Whether Larder starts even if it cannot write the store's file. If another process has the file open, Larder opens it read-only.
+    /// If no folder can hold the file, Larder stores responses in memory.
     let mayForgetWhatIsNew: Bool
     /// Whether an empty settings file, and a reload that loses all rules, passwords or pins, is accepted.
     let allowsEmpty: Bool
@@ -19,7 +19,7 @@ struct ServingPlan {
     let servesCommand: Bool
     private let environment: [String: String]
 
-    /// - Parameter listener: the first one.
+    /// - Parameter listener: the first of the addresses that Larder listens on.
     /// - Returns: `nil` if the admin socket is off, or its place is unknown.
     func adminSocketPath(for listener: ListenAddress) -> String? { AdminSocketPath.of(settings, environment, listener: listener) }
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The code that only the start needs: settings, command line, relocations, the initialization of libraries.
+/// The code that only the start needs, for example to parse settings and the command line, and to initialize libraries.
 enum StartUpCode {
     /// Lets the kernel evict code pages from this process. The kernel reads back only the pages that serving needs, from the file cache.
     /// The other pages (about 17 MiB) stay out of memory.
@@ -15,7 +15,8 @@ enum StartUpCode {
         }
     }
 
-    /// The range of a line like `55d0c8a00000-55d0ca100000 r-xp 00000000 08:01 1234 /usr/bin/larder`.
+    /// The address range of executable code in a line of `/proc/self/maps` such as `55d0c8a00000-55d0ca100000 r-xp 00000000 08:01 1234
+    /// /usr/bin/larder`.
     private static func codeMapping(_ line: Substring) -> Range<UInt>? {
         let words = line.split(separator: " ", omittingEmptySubsequences: true)
         guard words.count == 6, words[1] == "r-xp", words[5].hasPrefix("/") else { return nil }

@@ -5,7 +5,7 @@ enum StoreNotices {
     static func text(_ notice: StoreNotice) -> String {
         switch notice {
         case .movedAside(let path, let reason):
-            "the store was damaged (\(reason)) and was moved to \(path); Larder starts with an empty one"
+            "the store was damaged (\(reason)) and was moved to \(path); Larder starts with an empty store"
         case .emptied(let version): "the store had the older format version \(version); Larder emptied it"
         case .diskFull(let detail): "the disk is full (\(detail)): responses are served and not stored"
         case .writeFailed(let detail):

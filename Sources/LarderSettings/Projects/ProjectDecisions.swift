@@ -2,7 +2,8 @@ import CommandSupport
 import Foundation
 import TextCoding
 
-/// The user's decisions about projects' settings: `$XDG_STATE_HOME/larder/projects`, one JSON object per line, readable only by the user.
+/// The user's decisions about the settings of projects. They are in the file `$XDG_STATE_HOME/larder/projects`, as one JSON object per
+/// line. Only the user can read the file.
 package struct ProjectDecisions {
     package enum Word: String { case allow, deny }
 
@@ -25,8 +26,9 @@ package struct ProjectDecisions {
 
     private static let lengthLimit = 4 << 20
 
-    /// Reads the decisions; a missing file gives none.
-    /// - Throws: if another user could have written the file, or it is damaged: a project is never allowed on a guess.
+    /// Reads the decisions. If the file is missing, there are none.
+    /// - Throws: if another user could have written the file, or if the file is damaged. Larder never guesses that a project is
+    ///   allowed.
     package init(_ environment: [String: String]) throws(Failure) {
         guard let folder = UserFolders(environment).state else {
             throw Failure(reason: "neither XDG_STATE_HOME nor HOME is set, so decisions about projects cannot be stored")
@@ -37,7 +39,7 @@ package struct ProjectDecisions {
 
     subscript(folder: String) -> Decision? { all.first { $0.folder == folder } }
 
-    /// Replaces the decision for this folder, and writes the file.
+    /// Replaces the decision about this folder, and writes the file.
     package func storing(_ decision: Decision) throws(Failure) {
         let folder = URL(filePath: path).deletingLastPathComponent().path
         try Self.makeFolder(folder)
@@ -45,7 +47,7 @@ package struct ProjectDecisions {
         guard lock >= 0 else { throw Failure(reason: "cannot open \(folder): \(String(cString: strerror(errno)))") }
         defer { close(lock) }
         flock(lock, LOCK_EX)
-        // The file is read again under the lock, because another `larder project` may have written it meanwhile.
+        // The file is read again under the lock, because another `larder project` command may have written it in the meantime.
         var decisions = try Self.read(path).filter { $0.folder != decision.folder }
         decisions.append(decision)
         let text = decisions.map { Self.line($0) + "\n" }.joined()
@@ -83,7 +85,7 @@ package struct ProjectDecisions {
         }
         guard facts.st_uid == geteuid() else { throw Failure(reason: "\(path) belongs to another user") }
         guard facts.st_mode & 0o077 == 0 else {
-            throw Failure(reason: "other users can access \(path); check its contents, then `chmod 600` it")
+            throw Failure(reason: "other users can access \(path); check its contents, then run `chmod 600` on it")
         }
         let bytes: [UInt8]
         do throws(LocalFile.Unreadable) {
@@ -100,7 +102,7 @@ package struct ProjectDecisions {
         return decisions
     }
 
-    /// Creates the folder and its parents for the owner alone. An existing folder is kept, unless other users can write to it.
+    /// Creates the folder and its parent folders for the owner alone. An existing folder is kept, unless other users can write to it.
     private static func makeFolder(_ folder: String) throws(Failure) {
         var facts = stat()
         if stat(folder, &facts) == 0 {

@@ -3,8 +3,8 @@ import Foundation
 import HTTPMessage
 import HTTPSerialization
 
-/// The digest of all files in a project's folder except the recording, which Larder writes, and the key. The project's settings are in
-/// these files, or may name them.
+/// The digest of all files in a project's folder, except the recording, which Larder writes, and the key. The project's settings are in
+/// the digested files, or name them.
 package enum ProjectDigest {
     /// Why the digest could not be made.
     package struct Failure: Error { package let reason: String }
@@ -13,20 +13,20 @@ package enum ProjectDigest {
     static let lengthLimit = 64 << 20
     static let depthLimit = 8
 
-    /// Files that are not digested: the key, and the recording that Larder writes, with SQLite's companion files, which exist while it is
-    /// written.
+    /// Files that are not digested: the key, the recording that Larder writes, and SQLite's companion files, which exist while the
+    /// recording is written.
     private static let left: Set = {
         let recording = ProjectFolder.recordingName
         let files = [recording, "\(recording).partial"]
         return Set([ProjectFolder.keyName] + files + files.flatMap { file in ["-wal", "-shm", "-journal"].map { file + $0 } })
     }()
 
-    /// - Parameter policy: the content of `policy.yaml` as it was read, so that the digest covers the content that is used.
+    /// - Parameter policy: the content of `policy.yaml` as it was read, so that the digest covers exactly the content that is used.
     package static func make(of folder: ProjectFolder, policy: [UInt8]) throws(Failure) -> String {
         var files = Files()
         try files.add(folder.path, name: "", depth: 0, policy: policy)
         let hasher = DigestHasher(.sha256)
-        // A digest and a length precede each name: different folders give different texts.
+        // A digest and a length precede each name, so that different folders give different texts.
         for file in files.found.sorted(by: { Array($0.name.utf8).lexicographicallyPrecedes(Array($1.name.utf8)) }) {
             hasher.update(Array("\(file.digest) \(file.name.utf8.count) \(file.name)\n".utf8).span)
         }

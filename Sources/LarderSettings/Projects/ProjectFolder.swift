@@ -3,11 +3,12 @@ import Foundation
 import ProxyPolicy
 import TextCoding
 
-/// A project's folder `.larder`, found in the working folder or above it: its recording, its policy, its key.
+/// A project's folder `.larder`, with the project's recording, policy and key. Larder looks for it in the working folder and in the
+/// folders above.
 ///
-/// A user who clones a project did not write its settings: `ProjectSettings` decides how much of the policy is used. The folder, and the
-/// policy and the key in it, must belong to the user or to root. No other user, and no group, may be able to write to them. None of them
-/// may be a symbolic link, which could lead to another project's file.
+/// A user who clones a project did not write its settings. So `ProjectSettings` decides how much of the policy is used. The folder, the
+/// policy and the key must belong to the user or to root, and no other user and no group may be able to write to them. None of them may
+/// be a symbolic link, which could lead to another project's file.
 package struct ProjectFolder: Equatable, Sendable {
     package let path: String
 
@@ -16,7 +17,7 @@ package struct ProjectFolder: Equatable, Sendable {
     static let keyName = "project.key"
     static let recordingName = "recording.larder"
 
-    /// - Returns: `nil` if there is no usable folder; an unusable one is reported and ignored.
+    /// - Returns: `nil` if there is no usable folder. A folder that is not usable is reported and ignored.
     package init?(above start: String = FileManager.default.currentDirectoryPath) {
         var folder = URL(filePath: start).standardizedFileURL
         while true {
@@ -34,7 +35,7 @@ package struct ProjectFolder: Equatable, Sendable {
     /// The path of the project's recording, whether or not it exists.
     package var recording: String { "\(path)/\(Self.recordingName)" }
 
-    /// The recording to use if no file is named: the project's, else one in the working folder.
+    /// The recording to use if the command names no file: the project's recording, or else a recording in the working folder.
     package static func recording(of project: ProjectFolder?) -> String { project?.recording ?? recordingName }
     /// The path of the project's settings, whether or not they exist.
     package var policy: String { "\(path)/\(Self.policyName)" }
@@ -45,11 +46,11 @@ package struct ProjectFolder: Equatable, Sendable {
         guard lstat(file, &facts) == 0 else { return nil }
         return Self.mayBeUsed(file, facts) ? file : nil
     }
-    /// The folder of the project that `.larder` is in.
+    /// The folder of the project: the folder that contains `.larder`.
     package var project: String { URL(filePath: path).deletingLastPathComponent().path }
 
     /// Reads the project's settings, once.
-    /// - Returns: `nil` if there are none, or if they are ignored, which is reported.
+    /// - Returns: `nil` if the project has no settings, or if they are ignored, which is reported.
     package func readPolicy() throws(LocalFile.Unreadable) -> [UInt8]? {
         let descriptor = open(policy, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
         guard descriptor >= 0 else {
@@ -83,7 +84,7 @@ package struct ProjectFolder: Equatable, Sendable {
         return String(cString: resolved)
     }
 
-    /// Reports the reason if the file may not be used.
+    /// Whether the file may be used. If not, the reason is reported.
     private static func mayBeUsed(_ path: String, _ facts: stat) -> Bool {
         guard let fault = fault(of: facts) else { return true }
         passOver(path, fault)

@@ -4,7 +4,7 @@ import ProxyPolicy
 
 /// Whether to use the settings of a project's folder.
 package enum ProjectChoice: String, CaseIterable {
-    /// According to the user's decision (`larder project`); without one, only settings that are harmless.
+    /// Follow the user's decision (`larder project`). If there is none, use only settings that are harmless.
     case auto
     case allow, deny
 }
@@ -13,10 +13,10 @@ package enum ProjectChoice: String, CaseIterable {
 package struct ProjectSettings: Sendable {
     let folder: ProjectFolder
     let choice: ProjectChoice
-    /// Whether the command replays: then no rule can forward a request.
+    /// Whether the command replays. Then no rule can forward a request.
     let isReplayed: Bool
 
-    /// The same settings, read as if the user had not decided about the project.
+    /// The same settings, to be read as if the user had not decided about the project.
     package var undecided: ProjectSettings {
         var settings = self
         settings.ignoresDecisions = true
@@ -30,9 +30,10 @@ package struct ProjectSettings: Sendable {
         self.isReplayed = isReplayed
     }
 
-    /// The user's decision about the files in their present state.
+    /// The user's decision about the project's files as they are now.
     package enum Status: Equatable {
-        /// - Parameter wasDecided: whether there is a decision about an earlier state of the files.
+        /// The user has not decided about these files.
+        /// - Parameter wasDecided: whether the user has decided about an earlier state of the files.
         case undecided(wasDecided: Bool)
         case allowed(digest: String)
         case denied
@@ -42,7 +43,7 @@ package struct ProjectSettings: Sendable {
     package static func standing(
         of folder: ProjectFolder, policy: [UInt8], _ environment: [String: String]
     ) throws(ProjectDecisions.Failure) -> Status {
-        // Without a folder for decisions, there is no decision.
+        // If no folder for decisions is known, there is no decision.
         guard UserFolders(environment).state != nil, let decision = try ProjectDecisions(environment)[folder.path] else {
             return .undecided(wasDecided: false)
         }
@@ -65,19 +66,19 @@ package struct ProjectSettings: Sendable {
         }
     }
 
-    /// The result of reading, and the messages about it.
+    /// The result of reading a project's settings, with the messages about it.
     struct Read {
         /// The project's settings; `nil` if none of them is used.
         let layer: SettingsLayer?
-        /// A message about the used settings; `nil` if there is nothing to report.
+        /// A message about the settings that are used or ignored; `nil` if there is nothing to report.
         let notice: String?
-        /// Reported even if the settings are refused.
+        /// A warning that is reported even if the settings are refused.
         var warning: String?
-        /// Identifies the state of the files; `nil` if a later change does not matter.
+        /// The digest of the project's files as they were read; `nil` if later changes do not matter.
         let digest: String?
     }
 
-    /// - Throws: problems in the file or in the decisions.
+    /// - Throws: the problems in the project's settings, or in the file with the user's decisions.
     func read(_ environment: [String: String]) throws(SettingsProblems) -> Read {
         guard let bytes = try bytes() else { return Read(layer: nil, notice: nil, digest: nil) }
         let standing: Status
@@ -120,7 +121,7 @@ package struct ProjectSettings: Sendable {
     }
 
     private func layer(_ bytes: [UInt8], _ use: SettingsLayer.Use) throws(SettingsProblems) -> SettingsLayer {
-        guard let text = String(validating: bytes, as: UTF8.self) else { throw Self.problem("is not UTF-8") }
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw Self.problem("the file is not UTF-8") }
         var layer = SettingsLayer(name: folder.policy, root: try YAMLReader.read(text), folder: folder.path)
         layer.use = use
         return layer

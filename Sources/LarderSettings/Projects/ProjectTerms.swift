@@ -3,20 +3,20 @@ import Foundation
 import HTTPSerialization
 import ProxyPolicy
 
-/// The settings that a project may change before the user has decided about it. With them Larder cannot send data to another
-/// server, or trust a server more, than with the user's own settings.
+/// The settings that a project may change before the user has decided about it. These changes cannot make Larder send data to another
+/// server, or trust a server more, than the user's own settings do.
 package struct ProjectTerms: Sendable {
-    /// The folder that files named by the settings must be in.
+    /// The folder that must contain the files that the settings name.
     let project: String
-    /// Whether the command replays: then no rule can forward a request.
+    /// Whether the command replays. Then no rule can forward a request.
     let isReplayed: Bool
 
     /// Keeps the permitted part of a project's settings.
     /// - Parameters:
-    ///   - settings: with the project's settings merged in.
-    ///   - former: without them.
-    ///   - origins: the places of the settings; those of merged entries are reset.
-    ///   - layer: the project's layer.
+    ///   - settings: the settings with the project's settings merged in.
+    ///   - former: the settings without the project's settings.
+    ///   - origins: the places of the settings; the places of merged entries are reset.
+    ///   - layer: the project's settings as a layer.
     ///   - trustFiles: as passed to `SettingsReader.read`.
     func settle(
         _ settings: inout LarderSettings, over former: LarderSettings, origins: inout [String: SettingsReader.Origin],
@@ -37,7 +37,7 @@ package struct ProjectTerms: Sendable {
                     let words =
                         settings.rules.node.flatMap { Self.place(of: ["mode"], inRule: rule.name, of: $0) } ?? origin.place
                     Self.refuse(
-                        name, at: words, "the rule `\(rule.name)` forwards requests, and the command only replays", to: &problems)
+                        name, at: words, "the rule `\(rule.name)` forwards requests, but the command only replays", to: &problems)
                 }
                 refuseChangedResponses(settings.rules, at: origin.place, problems: &problems)
             case "replay.on_expired":
@@ -56,7 +56,7 @@ package struct ProjectTerms: Sendable {
             case _ where name.hasPrefix("replay.") || name.hasPrefix("limits."): break
             case _ where name.hasPrefix("tls.connect."):
                 if let reason = StricterTrust.weakening(name, settings.tls.connect, over: former.tls.connect) { refuse(reason) }
-            default: refuse("without your decision, only your own settings can set this")
+            default: refuse("this setting of a project needs your decision")
             }
         }
         settleTrust(
@@ -73,7 +73,7 @@ package struct ProjectTerms: Sendable {
 
     private static let refusal = "a project may not set this: "
 
-    /// The place and the name of a setting that was refused because the user has not decided.
+    /// The place and the name of a setting that was refused because the user has not decided about the project.
     /// - Returns: `nil` for any other problem.
     package static func setting(refusedBy problem: LocatedProblem) -> String? {
         guard problem.problem.message.hasPrefix(refusal) else { return nil }
@@ -87,8 +87,8 @@ package struct ProjectTerms: Sendable {
         }
     }
 
-    /// Refuses rules that allow more than the user's rules, and rules that change responses or answer with those of another host. A changed
-    /// response can send the client to another server (`Location`, a URL in JSON), with all data that the client sends to this one.
+    /// Refuses rules that allow more than the user's rules, rules that change responses, and rules that answer a request with another
+    /// host's response. A changed response can make the client send its data to another server (by `Location`, or a URL in JSON).
     private func refuseChangedResponses(_ rules: LarderSettings.Rules, at place: SettingsPlace, problems: inout SettingsProblems)
     {
         for rule in rules.compiled.rules {
@@ -99,14 +99,14 @@ package struct ProjectTerms: Sendable {
             for (keys, isRefused, effect) in widens where isRefused {
                 let words = rules.node.flatMap { Self.place(of: keys, inRule: rule.name, of: $0) } ?? place
                 Self.refuse(
-                    "rules", at: words, "the rule `\(rule.name)` \(effect), and a project's rules may only deny them",
+                    "rules", at: words, "the rule `\(rule.name)` \(effect), but a project's rules may only deny requests",
                     to: &problems)
             }
             if rule.enforcement == .report {
                 let words = rules.node.flatMap { Self.place(of: ["enforce"], inRule: rule.name, of: $0) } ?? place
                 Self.refuse(
                     "rules", at: words,
-                    "the rule `\(rule.name)` only reports the requests that it denies, and a project's rules must deny them",
+                    "the rule `\(rule.name)` only reports the requests that it should deny, but a project's rules must deny requests",
                     to: &problems)
             }
             let setsValues = rule.transform?.words.settings?.isEmpty == false
@@ -115,13 +115,14 @@ package struct ProjectTerms: Sendable {
             for (key, isRefused) in changes where isRefused {
                 let words = rules.node.flatMap { Self.place(of: [key], inRule: rule.name, of: $0) } ?? place
                 Self.refuse(
-                    "rules", at: words, "the rule `\(rule.name)` changes responses, which can send the client to another server",
+                    "rules", at: words,
+                    "the rule `\(rule.name)` changes responses, and a changed response can send the client to another server",
                     to: &problems)
             }
         }
     }
 
-    /// The place of the value under these keys of a rule.
+    /// The place of the value that is under these keys of a rule.
     private static func place(of keys: [String], inRule rule: String, of rules: SettingsNode) -> SettingsPlace? {
         guard case .sequence(let nodes) = rules.value else { return nil }
         func isNamed(_ node: SettingsNode) -> Bool {
@@ -130,19 +131,19 @@ package struct ProjectTerms: Sendable {
         return nodes.first(where: isNamed)?.entry(at: keys.map { $0[...] }[...])?.value.place
     }
 
-    /// The longest match file that is read here, in bytes; a longer one is refused when the recording begins.
+    /// The maximum length of a match file that is read here, in bytes. A longer file is refused when the recording begins.
     private static let matchLengthLimit = 1 << 20
 
-    /// Whether a match file excludes names from the search for secrets.
+    /// Whether a match file excludes names from the search for secrets, as `secrets` of the match rules can.
     private static func declaresHarmless(_ path: String) -> Bool {
-        // An unreadable or invalid match file is refused with the reason when the recording begins.
+        // If the file is unreadable or invalid, it is refused, with the reason, when the recording begins.
         guard let text = try? LocalFile.bytes(at: path, atMost: matchLengthLimit), let terms = try? JSONValue(parsing: text),
             let names = terms["secrets"]?["public"]
         else { return false }
         return names.array?.isEmpty != true
     }
 
-    /// Whether the path is in the project after symbolic links are resolved.
+    /// Whether the path, with symbolic links resolved, is in the project's folder.
     private func isInside(_ path: String) -> Bool {
         let place = URL(filePath: path).resolvingSymlinksInPath().standardizedFileURL.path
         let folder = URL(filePath: project).resolvingSymlinksInPath().standardizedFileURL.path
@@ -188,11 +189,11 @@ package struct ProjectTerms: Sendable {
 extension SettingsLayer {
     /// How much of the layer is used.
     enum Use: Sendable {
-        /// The user's own settings: all.
+        /// The layer is the user's own: Larder uses all settings.
         case own
-        /// A project's settings that the user has allowed: all.
+        /// The layer is of a project that the user has allowed: Larder uses all settings.
         case whole
-        /// A project's settings that the user has not decided about.
+        /// The layer is of a project about which the user has not decided: Larder uses only the permitted settings.
         case restricted(ProjectTerms)
     }
 }

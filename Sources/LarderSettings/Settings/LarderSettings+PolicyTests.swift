@@ -5,8 +5,8 @@ extension LarderSettings {
     /// Runs the tests of the rules.
     package var policyTestRun: PolicyTestRun { PolicyTestRun(tests.read, of: policy) }
 
-    /// The tests that fail, as mistakes in the settings.
-    /// - Parameter source: the file that the tests are from.
+    /// The tests that fail, each as a problem in the settings.
+    /// - Parameter source: the file that has the tests.
     func failedTests(in source: String) -> [LocatedProblem] {
         policyTestRun.failures.map { outcome in
             LocatedProblem(
@@ -18,7 +18,7 @@ extension LarderSettings {
 }
 
 extension LarderSettings.Rules {
-    /// The place of each rule in its file; `SettingsPlace.none` for a rule that is not in it.
+    /// The place of each rule in the rules' file; `SettingsPlace.none` for a rule that is not in this file.
     package var places: [SettingsPlace] {
         var byName: [String: SettingsPlace] = [:]
         if case .sequence(let nodes)? = node?.value {

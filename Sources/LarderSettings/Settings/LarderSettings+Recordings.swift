@@ -1,9 +1,9 @@
 import HTTPMessage
 
 extension LarderSettings {
-    /// The settings for recording and replaying. Paths stay as written until the settings are read for serving.
+    /// The settings for recording and replaying. Paths stay as they are written until the settings are read to run a proxy.
     package struct Recordings: Equatable, Sendable {
-        /// Snapshots, in the order they are searched; `cache` is the store.
+        /// The snapshots to search, in this order; the word `cache` means the store.
         package var layers: [String] = []
         package var asOf = Moment.newest
         package var sequenceEnd = SequenceEnd.loop
@@ -12,28 +12,28 @@ extension LarderSettings {
         package var dates = Dates.recorded
         package var expiresAfter: Duration?
         package var onExpired = OnExpired.warn
-        /// Files with public keys.
+        /// The paths of files with public keys.
         package var signedBy: [String] = []
         package var file: String?
         package var existing = Existing.refuse
-        /// The file with the match rules, which distinguish requests.
+        /// The path of the file with the match rules, which say which requests are equal.
         package var match: String?
         package var noStore = NoStore.keep
         package var unscanned = Unscanned.auto
-        /// The file with the project's key.
+        /// The path of the file with the project's key.
         package var key: String?
 
         /// The entry of `layers` that means the store.
         package static let storeLayer = "cache"
 
-        /// The maximum number of files.
+        /// The maximum number of snapshot files.
         package static let fileLimit = 255
 
         package var files: [String] { layers.filter { $0 != Self.storeLayer } }
         package var replaysStore: Bool { layers.last == Self.storeLayer }
     }
 
-    /// The newest generation of recordings that is used.
+    /// The newest generation of recordings that replay uses.
     package enum Moment: Equatable, Sendable {
         case newest
         case generation(UInt32)
@@ -51,7 +51,7 @@ extension LarderSettings {
 }
 
 extension LarderSettings.Recordings {
-    /// Makes each path relative to the folder of the settings file that names it.
+    /// Makes each relative path relative to the folder of the settings file that names it.
     mutating func resolvePaths(_ origins: [String: SettingsReader.Origin]) {
         func resolved(_ path: String, of setting: String) -> String { origins[setting]?.path(of: path) ?? path }
         layers = layers.map { $0 == Self.storeLayer ? $0 : resolved($0, of: "replay.layers") }

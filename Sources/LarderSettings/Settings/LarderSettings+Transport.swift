@@ -15,7 +15,7 @@ extension LarderSettings {
         result.addresses = AddressPolicy(
             denied: egress.addresses.deny, allowed: egress.addresses.allow, deniesPrivate: egress.deniesPrivateAddresses)
         result.proxy = upstream.proxy.flatMap { UpstreamProxyAddress($0)?.proxy }
-        // If the files of `tls:` were not read, no server is trusted.
+        // If the files that `tls:` names were not read, no server is trusted.
         result.trust = tls.loaded?.policies
         if let identities = tls.loaded?.identities { result.identities = identities }
         if let connect = tls.loaded?.connect { result.connect = connect }

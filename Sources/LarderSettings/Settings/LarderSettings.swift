@@ -3,24 +3,24 @@ import HTTPMessage
 import PolicyTools
 import ProxyPolicy
 
-/// All settings, with their defaults. `SettingsSchema` defines how each is named, read and shown.
+/// All settings, with their defaults. `SettingsSchema` defines how each setting is named, read and shown.
 ///
-/// Sizes are in bytes, times are `Duration`s. `nil` means "no limit", or that the machine determines the value, as documented at each
-/// setting.
+/// Sizes are in bytes, times are `Duration`s. `nil` means "no limit", or that Larder determines the value from the machine, as
+/// documented at each setting.
 package struct LarderSettings: Equatable, Sendable {
     package var listen = ListenAddress.defaults
-    /// The content of the files named in `tls:`, in the order of `listen`. An element is `nil` for plain HTTP. Empty if the files were not
-    /// read.
+    /// The content of the files that `tls:` of the listeners names, in the order of `listen`. An element is `nil` for plain HTTP. The
+    /// array is empty if the files were not read.
     package var loadedListeners = LoadedListeners()
     package var mode = Mode.live
     package var store = Store()
-    /// The number of loops; `nil` for one per core, at most four.
+    /// The number of event loops; `nil` for one per core, at most four.
     package var loops: Int?
     package var log = Log()
     package var limits = Limits()
     package var timeouts = Timeouts()
     package var upstream = Upstream()
-    /// Names that are not looked up, with the addresses to use for each.
+    /// Names that Larder does not look up, each with the addresses to use.
     package var resolve: [String: [IPAddress]] = [:]
     package var tunnel = Tunnel()
     package var egress = Egress()
@@ -40,7 +40,7 @@ package struct LarderSettings: Equatable, Sendable {
 }
 
 extension LarderSettings {
-    /// Whether requests may be forwarded (by setting, or if a network is available), and how recordings are used.
+    /// Whether requests may be forwarded (always, never, or if a network is available), and how recordings are used.
     package enum Mode: String, CaseIterable, Sendable {
         case live, offline, auto, replay, record
         case recordMissing = "record_missing"
@@ -55,10 +55,10 @@ extension LarderSettings {
         )
     }
 
-    /// Whether Larder looks for recorded responses, because of the mode or of a rule's mode.
+    /// Whether Larder looks for recorded responses, because of the mode in the settings or of a rule's mode.
     package var replays: Bool { mode == .replay || mode == .recordMissing || rules.compiled.modes.contains(where: \.replays) }
 
-    /// How Larder uses forwarded exchanges for recordings; `nil` if it does not.
+    /// How Larder uses forwarded exchanges for recordings; `nil` if it does not use them.
     package var recordingPurpose: RecordingPurpose? {
         switch mode {
         case .refresh: .refresh
@@ -68,18 +68,19 @@ extension LarderSettings {
         }
     }
 
-    /// How forwarded exchanges are used: `record` records all, `refresh` those that changed, and `compare` only compares them with
-    /// recordings.
+    /// How forwarded exchanges are used: `record` records all of them, `refresh` records those that changed, and `compare` only
+    /// compares them with recordings.
     package enum RecordingPurpose: Sendable { case record, refresh, compare }
 
     package struct Store: Equatable, Sendable {
-        /// `:memory:`, or a file. `nil`: `store.sqlite` in the user's cache folder.
+        /// The store's file, or `:memory:`. `nil` means `store.sqlite` in the user's cache folder.
         package var path: String?
         package var memory = MemoryTier()
         package var disk = Marks(high: 2 << 30, low: 3 << 29)
     }
 
-    /// Above the high mark, the least recently used responses are evicted until the low mark is reached.
+    /// If the size of the store exceeds the high mark, Larder evicts the least recently used responses until the size is at the low
+    /// mark.
     package struct Marks: Equatable, Sendable {
         package var high: UInt64
         package var low: UInt64
@@ -87,7 +88,7 @@ extension LarderSettings {
 
     package struct MemoryTier: Equatable, Sendable {
         package var marks = Marks(high: 100 << 20, low: 60 << 20)
-        /// The longest body that is kept in memory, in bytes.
+        /// The maximum length of a body that is kept in memory, in bytes.
         package var bodyLengthLimit: UInt64 = 4 << 20
     }
 
@@ -111,9 +112,9 @@ extension LarderSettings {
         package var requestLineLength: UInt64 = 16 << 10
         package var headLength: UInt64 = 64 << 10
         package var fieldCount = 100
-        /// The longest request body; with `nil`, only the origin's limit applies.
+        /// The maximum length of a request body, in bytes; `nil` for no limit, so that only the origin limits it.
         package var requestBodyLength: UInt64?
-        /// The limit on the memory of all bodies that are being checked, together.
+        /// The maximum memory for all bodies together that are being checked, in bytes.
         package var checkedBytes: UInt64 = 64 << 20
         package var http2 = HTTP2()
     }
@@ -129,20 +130,20 @@ extension LarderSettings {
         package var connect = Duration.seconds(10)
         package var firstByte = Duration.seconds(60)
         package var idle = Duration.seconds(60)
-        /// The time limit for a whole exchange; with `nil`, it may last as long as bytes keep arriving.
+        /// The time limit for a whole exchange. With `nil`, an exchange may last as long as bytes keep arriving.
         package var total: Duration?
         package var clientHandshake = Duration.seconds(10)
         package var clientHead = Duration.seconds(30)
         package var clientBody = Duration.seconds(60)
         package var clientIdle = Duration.seconds(75)
-        /// How long SIGTERM waits for exchanges in flight.
+        /// How long Larder waits for exchanges in flight after SIGTERM.
         package var drain = Duration.seconds(30)
     }
 
     package struct Upstream: Equatable, Sendable {
-        /// An upstream HTTP proxy, `http://[user:password@]host:port`. `nil`: direct connections to the origins.
+        /// The address of an upstream HTTP proxy, `http://[user:password@]host:port`. `nil` means direct connections to the origins.
         package var proxy: String?
-        /// Whether origins are offered HTTP/2.
+        /// Whether Larder offers HTTP/2 to origins.
         package var http2 = TrustSettings.HTTP2Offer.auto
         package var connectionsPerOrigin = 64
         package var connections = 1024
@@ -161,9 +162,9 @@ extension LarderSettings {
     package struct Egress: Equatable, Sendable {
         /// What happens to requests that no rule allows.
         package var `default` = EgressDefault.allow
-        /// Whether the client of a denied request gets a rule that would allow the request.
+        /// Whether the error response to a denied request contains a rule that would allow the request.
         package var suggests = true
-        /// Whether denials apply, or are only reported.
+        /// Whether denials are applied, or only reported.
         package var enforcement = Enforcement.deny
         package var addresses = Addresses()
         /// Whether a denied request may get a recorded or stored response.
@@ -173,9 +174,9 @@ extension LarderSettings {
         package var deniesPrivateAddresses: Bool { (addresses.private ?? (`default` == .deny ? .deny : .allow)) == .deny }
     }
 
-    /// The addresses that Larder connects to: `allow` comes before `deny`, and `deny` before `private`.
+    /// The addresses to which Larder may connect: `allow` takes precedence over `deny`, and `deny` over `private`.
     package struct Addresses: Equatable, Sendable {
-        /// By default, link-local and metadata addresses are denied (T03).
+        /// The denied addresses: by default link-local addresses and those of metadata services (T03 in docs/threats.md).
         package var deny = AddressRange.metadataServices
         /// Whether addresses that are not public are allowed; with `nil`, `egress.default` decides.
         package var `private`: EgressDefault?
@@ -183,13 +184,14 @@ extension LarderSettings {
     }
 
     package struct Clients: Equatable, Sendable {
-        /// If this is empty and there are no passwords, Larder serves only clients on this machine (T01, T02).
+        /// The remote clients that Larder serves. If this is empty and there are no passwords, Larder serves only clients on this
+        /// machine (T01 and T02 in docs/threats.md).
         package var allow: [AddressRange] = []
-        /// The file with names and passwords.
+        /// The path of the file with names and passwords.
         package var passwords: String?
         package var authenticate = Authenticate.unlisted
         package var purge: [AddressRange] = []
-        /// The name by which rules know the clients; `nil` for none.
+        /// The name of the run to which all clients belong, by which rules know them; `nil` for none.
         package var run: String?
         /// The content of the password file; `nil` if no file is set, or if the file was not read.
         package var loadedPasswords: PasswordFile?
@@ -207,7 +209,7 @@ extension LarderSettings {
         package var setCookie = SetCookie.explicit
         package var targetedCacheControl: [String] = []
         package var statusKey = false
-        /// How long past its lifetime a response is served if `mode: auto` finds no network; `nil`: no limit.
+        /// How long past its lifetime a response is served when `mode: auto` finds no network; `nil` for no limit.
         package var maxStaleOffline: Duration? = .seconds(7 * 86_400)
     }
 
@@ -216,16 +218,16 @@ extension LarderSettings {
     }
 
     package struct Metrics: Equatable, Sendable {
-        /// The address that serves metrics; `nil` for none. The admin socket always serves them.
+        /// The address at which Larder serves metrics; `nil` for none. The admin socket always serves metrics.
         package var listen: ListenAddress?
     }
 
     package struct Traces: Equatable, Sendable {
-        /// The number kept per loop; 0 keeps none.
+        /// The number of recent requests for which each event loop keeps its decisions; 0 keeps none.
         package var count = 10_000
     }
 
-    /// The place of the admin socket.
+    /// Where the admin socket is.
     package enum AdminSocketPlace: Equatable, Sendable {
         /// The socket is in the user's runtime folder; see `AdminSocketPath`.
         case auto
@@ -233,23 +235,24 @@ extension LarderSettings {
         case off
     }
 
-    /// Whether a response with `Set-Cookie` may be stored: with explicit freshness (RFC 9111 §7.3), or never (T23).
+    /// Whether a response with `Set-Cookie` may be stored: with explicit freshness (RFC 9111 §7.3), or never (T23 in docs/threats.md).
     package enum SetCookie: String, CaseIterable, Sendable { case explicit, never }
 
-    /// How Larder handles a `Host` field that differs from an absolute target (T17; RFC 9112 §3.2.2 ignores it).
+    /// How Larder handles a `Host` field that differs from an absolute target (T17 in docs/threats.md). RFC 9112 §3.2.2 says to ignore
+    /// the field.
     package enum HostMismatch: String, CaseIterable, Sendable { case ignore, deny }
 
-    /// The rules, as written and compiled.
+    /// The rules, both as written and as compiled.
     package struct Rules: Equatable, Sendable {
         package var node: SettingsNode?
         package var compiled = PolicyRuleSet.empty
-        /// Rules that have less effect than they seem to; empty if the files of `tls` were not read.
+        /// Warnings about rules that have less effect than they seem to have; empty if the files that `tls` names were not read.
         package var warnings: [String] = []
 
         package static func == (left: Rules, right: Rules) -> Bool { left.node == right.node }
     }
 
-    /// The tests of the rules, as written and read.
+    /// The tests of the rules, both as written and as parsed.
     package struct Tests: Equatable, Sendable {
         package var node: SettingsNode?
         package var read: [PolicyTest] = []

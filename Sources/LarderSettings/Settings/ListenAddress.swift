@@ -1,14 +1,14 @@
 import HTTPMessage
 
-/// An address of this machine and a port that Larder listens on; port 0 lets the kernel choose.
+/// An address of this machine and a port, at which Larder listens. With port 0, the kernel chooses the port.
 package struct ListenAddress: Equatable, Sendable, CustomStringConvertible {
     package let address: IPAddress
     package let port: UInt16
     /// The TLS settings; `nil` for plain HTTP.
     package var tls: ListenerTerms?
 
-    /// Parses `127.0.0.1:3180`, `[::1]:3180` or `localhost:3180`; any other text gives `nil`. `localhost` is 127.0.0.1: one spelling, one
-    /// socket.
+    /// Parses `127.0.0.1:3180`, `[::1]:3180` or `localhost:3180`; `nil` for any other text. `localhost` means only 127.0.0.1, so that
+    /// one address in the settings gives one socket.
     package init?(_ text: String) {
         guard let colon = text.lastIndex(of: ":"), let port = Self.port(text[text.index(after: colon)...]) else { return nil }
         let host = text[..<colon]
@@ -33,7 +33,7 @@ package struct ListenAddress: Equatable, Sendable, CustomStringConvertible {
 
     package var description: String { address.family == .ipv6 ? "[\(address)]:\(port)" : "\(address):\(port)" }
 
-    /// Compares address and port only, not TLS.
+    /// Compares the address and the port, and ignores TLS.
     package func isSame(as other: ListenAddress) -> Bool { address == other.address && port == other.port }
 
     private static func port(_ text: Substring) -> UInt16? {
@@ -43,7 +43,7 @@ package struct ListenAddress: Equatable, Sendable, CustomStringConvertible {
 }
 
 extension ListenAddress {
-    /// The address to connect to from this machine: an unspecified address is replaced by the loopback address.
+    /// The address to which a client on this machine connects: instead of an unspecified address, the loopback address.
     package var reachedLocally: ListenAddress {
         guard address.isUnspecified else { return self }
         return ListenAddress(address: address.family == .ipv6 ? .loopbackIPv6 : .loopbackIPv4, port: port)

@@ -4,14 +4,14 @@ import TextCoding
 /// The TLS settings of one listener: `tls:` of an entry of `listen`.
 package struct ListenerTerms: Equatable, Sendable {
     enum Certificate: Equatable, Sendable {
-        /// The CA of `tls.authority` issues the certificate, for the listener's address and these names.
+        /// The CA of `tls.authority` issues the listener's certificate, for the listener's address and these names.
         case authority(names: [String])
-        /// The paths of PEM files.
+        /// The certificate and the key are in these PEM files.
         case files(certificate: String, key: String)
     }
 
     let certificate: Certificate
-    /// A file with the roots that must have issued the clients' certificates.
+    /// The path of a file with root certificates. The certificate of a client must chain to one of them.
     let clients: String?
 
     var isOfAuthority: Bool {
@@ -20,7 +20,7 @@ package struct ListenerTerms: Equatable, Sendable {
 
     private static let keys = ["certificate", "key", "names", "clients"]
 
-    /// Reads `authority`, or a mapping.
+    /// Reads the word `authority`, or a mapping.
     static func read(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> ListenerTerms? {
         if case .scalar = cursor.node.value {
             guard cursor.word(among: ["authority": true], problems: &problems) == true else { return nil }

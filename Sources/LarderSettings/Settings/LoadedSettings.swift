@@ -3,9 +3,9 @@ package struct LoadedSettings {
     package let settings: LarderSettings
     package let file: String?
     package let sources: SettingsSources
-    /// Files that were read but set nothing.
+    /// The names of files that were read but set nothing.
     package var emptyFiles: [String]
-    /// Possible mistakes in the files.
+    /// Messages about possible mistakes in the files.
     package var remarks: [String]
 
     package init(

@@ -7,7 +7,7 @@ import TextCoding
 enum PasswordLoading {
     static let fileLimit = 1 << 20
 
-    /// - Returns: the problems, with file and line; if there are none, `loadedPasswords` is set.
+    /// - Returns: the problems, each with file and line. If there are none, `loadedPasswords` is set.
     static func load(
         _ clients: inout LarderSettings.Clients, listen: [ListenAddress], origins: [String: SettingsReader.Origin]
     ) -> [LocatedProblem] {

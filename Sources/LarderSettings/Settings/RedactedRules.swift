@@ -1,6 +1,6 @@
 import ProxyPolicy
 
-/// Rules as `config show` prints them: as written, except that values of fields with secrets are redacted.
+/// Rules as `config show` prints them: as written, except that the values of fields that may hold secrets are redacted.
 enum RedactedRules {
     static func show(_ node: SettingsNode) -> ShownValue {
         switch node.value {
@@ -12,7 +12,7 @@ enum RedactedRules {
         }
     }
 
-    /// Whether a field's name suggests a secret. The keys of rules (`match`, `set`, `ttl`) do not.
+    /// Whether a key looks like the name of a field that holds a secret. The keys of rules (`match`, `set`, `ttl`) do not look so.
     static func isSecret(_ name: String) -> Bool {
         let name = name.lowercased()
         return secretWords.contains { name.contains($0) }

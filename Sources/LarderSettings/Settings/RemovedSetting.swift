@@ -1,12 +1,12 @@
 import ProxyPolicy
 import TextCoding
 
-/// A former setting that now has a fixed value: an internal limit that needs no choice. For one version, Larder accepts the name and
-/// ignores its value with a warning.
+/// A former setting, whose value is now fixed because users need not choose it. For one version after the removal, Larder accepts the
+/// name, ignores the value, and warns.
 struct RemovedSetting: Sendable {
-    /// The dotted name.
+    /// The dotted name of the setting.
     let name: String
-    /// The fixed value, formatted for messages.
+    /// The fixed value, as messages show it.
     let value: String
     /// The version that removed the setting.
     let since: String

@@ -1,7 +1,7 @@
 import ProxyPolicy
 import TextCoding
 
-/// A setting that was renamed. For one version, Larder reads the old name with a warning.
+/// A setting that was renamed. For one version, Larder still reads the old name, and warns.
 struct RenamedSetting: Sendable {
     /// The dotted old name.
     let old: String
@@ -14,11 +14,11 @@ struct RenamedSetting: Sendable {
         RenamedSetting(old: "egress.deny", new: "egress.addresses.deny", since: "0.2"),
     ]
 
-    /// The present name of a setting.
+    /// The new name of a setting that was renamed; any other name unchanged.
     static func current(_ name: String) -> String { all.first { $0.old == name }?.new ?? name }
 
-    /// Replaces old names by new ones, and appends a warning for each.
-    /// - Throws: a problem for a layer that has a setting under both names.
+    /// Replaces old names by new names, and appends a warning for each replacement.
+    /// - Throws: a problem, if a layer has a setting under both names.
     static func apply(to layer: inout SettingsLayer, warnings: inout [String]) throws(SettingsProblems) {
         for setting in all {
             let (oldParts, newParts) = (setting.old.split(separator: "."), setting.new.split(separator: "."))
@@ -26,7 +26,8 @@ struct RenamedSetting: Sendable {
             if layer.root.entry(at: newParts[...]) != nil {
                 var problems = SettingsProblems()
                 problems.add(
-                    "is the old name of \(setting.new), which is set too; remove one of them", path: setting.old, at: old.keyPlace
+                    "this is the old name of \(setting.new), which is also set; remove one of the two names",
+                    path: setting.old, at: old.keyPlace
                 )
                 layer.root = layer.root.removing(oldParts[...])
                 throw problems
@@ -48,7 +49,7 @@ extension SettingsLayer {
 }
 
 extension SettingsNode {
-    /// The first entry under this path.
+    /// The first entry whose key has this path.
     func entry(at path: ArraySlice<Substring>) -> Entry? {
         guard case .mapping(let entries) = value, let key = path.first,
             let entry = entries.first(where: { $0.key == key })
@@ -56,7 +57,7 @@ extension SettingsNode {
         return path.count == 1 ? entry : entry.value.entry(at: path.dropFirst())
     }
 
-    /// A copy without the entry under this path.
+    /// A copy of the node without the entry at this path.
     func removing(_ path: ArraySlice<Substring>) -> SettingsNode {
         guard case .mapping(let entries) = value, let key = path.first else { return self }
         let left = entries.compactMap { entry -> Entry? in
@@ -67,8 +68,8 @@ extension SettingsNode {
         return SettingsNode(.mapping(left), at: place)
     }
 
-    /// A copy with the entry in this group, which is created if it is missing. A group that is not a mapping stays, and is
-    /// reported as such.
+    /// A copy of the node with the entry added to this group. A missing group is created. A group that is not a mapping stays
+    /// unchanged; reading the settings reports it.
     func inserting(_ entry: Entry, in group: ArraySlice<Substring>) -> SettingsNode {
         var entries: [Entry]
         switch value {

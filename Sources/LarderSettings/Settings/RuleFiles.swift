@@ -1,20 +1,20 @@
 import Foundation
 import ProxyPolicy
 
-/// Reads a settings file together with the files of rules that its `include` lists, and replaces the variables in the matches of all their
-/// rules. The result has neither `include` nor `variables`.
+/// Reads a settings file together with the files of rules that its `include` lists. Replaces the variables in the `match` of every
+/// rule. The result has neither `include` nor `variables`.
 struct RuleFiles {
-    /// The most files that one file may include, directly or through other files, and the greatest depth of such includes.
+    /// The maximum number of files that one file may include, directly or through other files, and the maximum depth of such includes.
     static let countLimit = 64, depthLimit = 8
 
-    /// The settings, with all rules in one list: those of included files come first.
+    /// The settings, with all rules in one list. The rules of included files come first.
     private(set) var root = SettingsNode(.mapping([]), at: .none)
-    /// The included files, by the numbers in `SettingsPlace.file`, which begin at 1.
+    /// The names of the included files. Their numbers, as in `SettingsPlace.file`, begin at 1.
     private(set) var names: [String] = []
     private(set) var problems: [LocatedProblem] = []
-    /// The included files that have no rules and include no file, as a file that was emptied.
+    /// The names of included files that have no rules and include no file. Such a file may have been emptied by mistake.
     private(set) var emptyNames: [String] = []
-    /// The files that are read, to find those that are included twice.
+    /// The files that have been read, to find a file that is included twice.
     private var seen: Set<String> = []
     private var variables = RuleVariables()
     private var rules: [SettingsNode] = []
@@ -47,11 +47,11 @@ struct RuleFiles {
         problems += found.all.map { LocatedProblem(source: name(of: $0.place, main: path), problem: $0) }
     }
 
-    /// The file of this place.
+    /// The name of the file that contains this place.
     func name(of place: SettingsPlace, main: String) -> String { place.file == 0 ? main : names[place.file - 1] }
 
     /// Reads `include` and `variables` of one file.
-    /// - Returns: its other entries.
+    /// - Returns: the other entries of the file.
     private mutating func read(
         _ entries: [SettingsNode.Entry], in folder: String, depth: Int, problems: inout SettingsProblems
     ) -> [SettingsNode.Entry] {
@@ -77,7 +77,7 @@ struct RuleFiles {
             return cursor.report("more than \(Self.countLimit) files are included", to: &problems)
         }
         guard depth < Self.depthLimit else {
-            return cursor.report("files are included more than \(Self.depthLimit) deep", to: &problems)
+            return cursor.report("files are included more than \(Self.depthLimit) levels deep", to: &problems)
         }
         guard seen.insert(Self.identity(of: path)).inserted else {
             return cursor.report("\(path) is included twice, or includes itself", to: &problems)

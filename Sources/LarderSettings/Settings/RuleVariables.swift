@@ -1,9 +1,10 @@
 import ProxyPolicy
 import TextCoding
 
-/// The `variables` of a settings file: `$(name)` in the match of a rule is replaced by a value, or by a list of values.
+/// The `variables` of a settings file. `$(name)` in the `match` of a rule is replaced by a value, or by a list of values.
 struct RuleVariables {
-    /// The most values in all matches after the variables are replaced, and the most bytes of one value.
+    /// The maximum number of values in all `match` mappings after the variables are replaced, and the maximum length of one value in
+    /// bytes.
     static let valueLimit = 200_000, lengthLimit = 8192
 
     private var values: [String: SettingsNode] = [:]
@@ -27,7 +28,7 @@ struct RuleVariables {
         }
     }
 
-    /// Replaces the variables in the match of each rule.
+    /// Replaces the variables in the `match` of each rule.
     mutating func expand(rules: SettingsNode, problems: inout SettingsProblems) -> SettingsNode {
         guard case .sequence(let nodes) = rules.value else { return rules }
         let expanded = nodes.enumerated().map { number, rule -> SettingsNode in
@@ -76,7 +77,7 @@ struct RuleVariables {
         }
     }
 
-    /// The values that result from a text after its variables are replaced. They keep the place of the text, for messages.
+    /// The values that a text gives when its variables are replaced. For messages, each value keeps the place of the text.
     private mutating func expand(
         _ scalar: SettingsScalar, _ cursor: SettingsCursor, problems: inout SettingsProblems
     ) -> [SettingsNode] {

@@ -1,15 +1,15 @@
 import ProxyPolicy
 import TextCoding
 
-/// One setting: its name, description, form, and key path in `LarderSettings`.
+/// One setting: its name, description and form, and its key path in `LarderSettings`.
 package struct Setting: Sendable {
-    /// The dotted name, for example `store.memory.high`.
+    /// The dotted name of the setting, for example `store.memory.high`.
     package let name: String
     package let about: String
     /// The form of the value, as text for users.
     let formAbout: String
     let formSchema: JSONText
-    /// Whether a running Larder accepts a new value on SIGHUP; otherwise it needs a restart.
+    /// Whether a running Larder accepts a new value on SIGHUP. If not, a new value needs a restart.
     let isReloadable: Bool
     let assign: @Sendable (SettingsCursor, inout LarderSettings, inout SettingsProblems) -> Void
     let show: @Sendable (LarderSettings) -> ShownValue
@@ -31,13 +31,13 @@ package struct Setting: Sendable {
 
     package var defaultValue: ShownValue { show(LarderSettings()) }
 
-    /// The name of its environment variable: `LARDER_STORE_MEMORY_HIGH`.
+    /// The name of the setting's environment variable, for example `LARDER_STORE_MEMORY_HIGH`.
     package var environmentName: String { Self.environmentName(of: name) }
 
     static func environmentName(of name: String) -> String {
         "LARDER_" + String(name.map { $0 == "." ? "_" : Character($0.uppercased()) })
     }
 
-    /// `store.memory.high` is `["store", "memory", "high"]`.
+    /// The parts of the name: for `store.memory.high`, these are `["store", "memory", "high"]`.
     var parts: [String] { name.split(separator: ".").map(String.init) }
 }

@@ -20,10 +20,10 @@ package enum SettingsConsistency {
             report("replay.layers", "`cache` must be the last entry: it matches every stored response")
         }
         if settings.recordings.files.count > LarderSettings.Recordings.fileLimit {
-            report("replay.layers", "more than \(LarderSettings.Recordings.fileLimit) files")
+            report("replay.layers", "the list has more than \(LarderSettings.Recordings.fileLimit) files")
         }
         if let problem = modeProblem(in: settings) { report("mode", problem) }
-        // T01: leaving out a setting must never make an open proxy.
+        // Leaving out a setting must never make an open proxy (T01 in docs/threats.md).
         if let open = settings.listen.first(where: { !$0.isLoopback && $0.tls?.clients == nil }), settings.clients.allow.isEmpty,
             settings.clients.passwords == nil
         {
@@ -35,7 +35,7 @@ package enum SettingsConsistency {
         return problems
     }
 
-    /// The problem if the mode needs another setting that is not set.
+    /// A problem if the mode needs another setting and that setting is not set.
     package static func modeProblem(in settings: LarderSettings) -> String? {
         let recordings = settings.recordings
         let modes = settings.rules.compiled.modes

@@ -35,7 +35,10 @@ package enum SettingsDocumentation {
             (
                 "include",
                 .object([
-                    ("description", .string("Files of rules, relative to this file. Their rules come before this file's.")),
+                    (
+                        "description",
+                        .string("Files of rules, relative to this file. These rules come before the rules of this file.")
+                    ),
                     ("anyOf", .array([ValueForm<String>.path.schema, values])),
                 ])
             ),

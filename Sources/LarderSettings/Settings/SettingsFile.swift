@@ -3,7 +3,7 @@ import ProxyPolicy
 
 /// Reads a settings file.
 enum SettingsFile {
-    /// - Parameter number: as in `SettingsPlace.file`.
+    /// - Parameter number: the file's number, as in `SettingsPlace.file`.
     static func node(at path: String, number: Int = 0, mayBePipe: Bool = false) throws(SettingsProblems) -> SettingsNode {
         func problem(_ message: String) -> SettingsProblems {
             var problems = SettingsProblems()
@@ -16,7 +16,7 @@ enum SettingsFile {
         } catch {
             throw problem(error.reason)
         }
-        guard let text = String(validating: bytes, as: UTF8.self) else { throw problem("is not UTF-8") }
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw problem("the file is not UTF-8") }
         return try YAMLReader.read(text, file: number)
     }
 }

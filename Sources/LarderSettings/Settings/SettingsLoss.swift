@@ -1,8 +1,8 @@
 import ProxyPolicy
 import TextCoding
 
-/// The settings that an emptied or truncated file would remove. An editor that writes a file in place leaves it empty for a moment, and a
-/// reload in that moment would serve without rules.
+/// Finds the settings that an emptied or truncated file would remove. An editor that writes a file in place leaves the file empty for a
+/// moment. A reload in that moment would make Larder serve without rules.
 package enum SettingsLoss {
     /// Whether the file sets nothing.
     static func isEmpty(_ root: SettingsNode) -> Bool {
@@ -13,7 +13,7 @@ package enum SettingsLoss {
         }
     }
 
-    /// Reports a file that is empty, or the keys in it that have no value.
+    /// Reports a file that is empty, or the keys in a file that have no value.
     static func remarks(on root: SettingsNode, in file: String) -> [String] {
         if isEmpty(root) { return ["\(file) is empty: it sets nothing"] }
         var remarks: [String] = []
@@ -36,9 +36,11 @@ package enum SettingsLoss {
         }
     }
 
-    /// The reasons why a reload does not activate its settings: a file is empty or missing, or all rules, passwords or pins are lost.
+    /// The reasons why a reload does not activate the new settings: a file is empty or missing, or all rules, all passwords or all pins
+    /// are lost.
     /// - Parameters:
-    ///   - former: the active settings. `formerFile` is the file they were read from. `formerEmpty` lists the files that set nothing.
+    ///   - former: the active settings. `formerFile` is the file from which they were read. `formerEmpty` lists the files that set
+    ///     nothing.
     ///   - next: the result of the reload. `settings` are the settings in it.
     package static func reasons(
         from former: LarderSettings, file formerFile: String?, empty formerEmpty: [String], to settings: LarderSettings,

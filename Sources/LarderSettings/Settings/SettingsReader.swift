@@ -1,12 +1,12 @@
 import ProxyPolicy
 
-/// One source of settings: a file, the environment, a flag. Later layers override earlier ones, setting by setting.
+/// One source of settings: a file, the environment, or a flag. A later layer overrides each setting of earlier layers that it sets.
 package struct SettingsLayer: Sendable {
-    /// The source's name in messages: the file's path, `LARDER_LOOPS`, `--set`.
+    /// The name of the source in messages: the file's path, `LARDER_LOOPS`, or `--set`.
     package let name: String
-    /// The mapping at the root, or another value that the file has there.
+    /// The root of the source: a mapping, or another value if the file has one there.
     package internal(set) var root: SettingsNode
-    /// The folder for relative paths in the layer.
+    /// The folder to which paths in the layer are relative.
     let folder: String
     /// The files that this source includes (`RuleFiles.names`).
     var includedFiles: [String] = []
@@ -19,11 +19,11 @@ package struct SettingsLayer: Sendable {
         self.folder = folder
     }
 
-    /// The source's name for this place, which may be in an included file.
+    /// The name of the file or other source that contains this place. The place may be in an included file.
     func source(of place: SettingsPlace) -> String { place.file == 0 ? name : includedFiles[place.file - 1] }
 
-    /// A layer with one setting by its dotted name, as given by `--set` and the environment.
-    /// - Returns: `nil` for an empty name or part.
+    /// A layer with one setting, given by its dotted name as in `--set` and in the environment.
+    /// - Returns: `nil` if the name or a part of it is empty.
     package init?(name: String, dotted: String, value: SettingsNode) {
         let parts = dotted.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard !parts.contains("") else { return nil }
@@ -34,7 +34,7 @@ package struct SettingsLayer: Sendable {
     }
 }
 
-/// A problem and the source it was found in.
+/// A problem, and the source in which it was found.
 package struct LocatedProblem: Equatable, Sendable, CustomStringConvertible {
     package let source: String
     package let problem: SettingsProblem
@@ -44,12 +44,12 @@ package struct LocatedProblem: Equatable, Sendable, CustomStringConvertible {
         self.problem = problem
     }
 
-    /// `FILE:LINE:COLUMN`, or only the source if there is no file.
+    /// `FILE:LINE:COLUMN`; only the name of the source if the source is not a file.
     static func position(of place: SettingsPlace, in source: String) -> String {
         place == .none ? source : "\(source):\(place.line):\(place.column)"
     }
 
-    /// `FILE:LINE:COLUMN: path: message; did you mean …?`, without the numbers if there is no file.
+    /// `FILE:LINE:COLUMN: path: message; did you mean …?`, without line and column if the source is not a file.
     package var description: String {
         problem.place == .none
             ? problem.rendered(file: source).replacingFirst("\(source):0:0", with: source)
@@ -65,8 +65,8 @@ package enum SettingsReader {
     }
 
     /// - Parameters:
-    ///   - layers: in ascending precedence; defaults have the lowest.
-    ///   - trustFiles: reads the files that `tls:` names; `nil` reads neither these nor the file of `clients.passwords`.
+    ///   - layers: the layers in ascending precedence; defaults have the lowest precedence.
+    ///   - trustFiles: reads the files that `tls:` names; `nil` reads neither these files nor the file that `clients.passwords` names.
     package static func read(_ layers: [SettingsLayer], trustFiles: TrustFiles? = nil) -> Outcome {
         var settings = LarderSettings()
         var located: [LocatedProblem] = []
@@ -83,7 +83,7 @@ package enum SettingsReader {
             }
             located += problems.all.map { LocatedProblem(source: layer.source(of: $0.place), problem: $0) }
         }
-        // This check would see defaults in place of invalid values, and its messages would be misleading.
+        // Not after a problem: this check would see defaults in place of the invalid values, and its messages would be misleading.
         if located.isEmpty { located = SettingsConsistency.problems(in: settings, origins: origins) }
         if located.isEmpty, let trustFiles {
             located = TrustLoading.load(
@@ -106,8 +106,8 @@ package enum SettingsReader {
         return located.isEmpty ? .settings(settings) : .problems(located)
     }
 
-    /// Merges a project's settings as far as they are permitted. In the list of rules, the project's rules precede the user's: the user's
-    /// rules override them, and the user's denials still apply.
+    /// Merges the permitted part of a project's settings. In the list of rules, the project's rules come before the user's rules. So
+    /// the user's rules override them, and the user's denials still apply.
     private static func settle(
         _ layer: SettingsLayer, _ settings: inout LarderSettings, over former: LarderSettings, _ origins: inout [String: Origin],
         _ formerOrigins: [String: Origin], trustFiles: TrustFiles?, problems: inout SettingsProblems
@@ -121,7 +121,9 @@ package enum SettingsReader {
         guard let origin = origins["rules"], origin.layer == layer.name else { return }
         let rules = settings.rules.compiled.rules + former.rules.compiled.rules
         guard rules.count <= PolicyLimits.rules else {
-            problems.add("more than \(PolicyLimits.rules) rules, including your own", path: "rules", at: origin.place)
+            problems.add(
+                "your rules and the rules of the project are more than \(PolicyLimits.rules) in total", path: "rules",
+                at: origin.place)
             return
         }
         func items(_ node: SettingsNode?) -> [SettingsNode] { if case .sequence(let nodes)? = node?.value { nodes } else { [] } }
@@ -141,13 +143,12 @@ package enum SettingsReader {
         }
     }
 
-    /// The source of a setting's value.
+    /// Where a setting's value is from.
     package struct Origin: Sendable {
         let layer: String
         var folder = "."
         let place: SettingsPlace
-        /// For a project's rules, which precede the user's rules: the source of the user's rules, and the number of the first of the user's
-        /// rules.
+        /// Set if a project's rules come before the user's rules: the layer of the user's rules, and the number of the first of them.
         var following: (layer: String, after: Int)?
 
         /// The path of a file that the setting names.

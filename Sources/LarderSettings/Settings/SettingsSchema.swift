@@ -1,7 +1,7 @@
 import ProxyPolicy
 
-/// The table of all settings: the only place that defines how they are read, checked, shown, and described to editors (`larder config
-/// schema`) and people (docs/configuration.md).
+/// The table of all settings. Only this table defines how the settings are read, checked, shown, and described to editors (`larder
+/// config schema`) and to people (docs/configuration.md).
 package enum SettingsSchema {
     package static let settings: [Setting] = [
         Setting(
@@ -26,20 +26,24 @@ package enum SettingsSchema {
             "The file that stores responses. `:memory:` stores them in memory only."),
         Setting(
             "store.memory.high", \.store.memory.marks.high, .size(),
-            "Memory for stored responses. Above this mark, Larder evicts the least recently used ones down to "
+            "Memory for stored responses. Above this mark, Larder evicts the least recently used responses down to "
                 + "`store.memory.low`."),
-        Setting("store.memory.low", \.store.memory.marks.low, .size(), "The mark at which eviction from memory stops."),
+        Setting(
+            "store.memory.low", \.store.memory.marks.low, .size(),
+            "The mark at which Larder stops evicting stored responses from memory."),
         Setting(
             "store.memory.max_body", \.store.memory.bodyLengthLimit, .size(),
             "Longest body that Larder keeps in memory. Larder limits the value to `store.memory.high` and to 64 MiB."),
         Setting(
             "store.disk.high", \.store.disk.high, .size(),
-            "Disk space for stored responses. Above this mark, Larder evicts the least recently used ones down to "
+            "Disk space for stored responses. Above this mark, Larder evicts the least recently used responses down to "
                 + "`store.disk.low`."),
-        Setting("store.disk.low", \.store.disk.low, .size(), "The mark at which eviction from the disk stops."),
+        Setting(
+            "store.disk.low", \.store.disk.low, .size(), "The mark at which Larder stops evicting stored responses from the disk."
+        ),
 
         Setting(
-            "loops", \.loops, .optional(.number(1...256), or: "auto", meaning: "one for each core, at most four"),
+            "loops", \.loops, .optional(.number(1...256), or: "auto", meaning: "one thread for each core, at most four"),
             "Number of threads that serve clients."),
 
         Setting("log.level", \.log.level, .word(), reloadable: true, "How much Larder logs on standard error."),
@@ -53,17 +57,17 @@ package enum SettingsSchema {
 
         Setting(
             "limits.request_line", \.limits.requestLineLength, .size(64...(1 << 20)), reloadable: true,
-            "Longest request line. A longer one gets 414."),
+            "Longest request line. A request with a longer line gets 414."),
         Setting(
             "limits.head", \.limits.headLength, .size(256...(16 << 20)), reloadable: true,
-            "Longest head of a message. A request with a longer one gets 431."),
+            "Longest head of a message. A request with a longer head gets 431."),
         Setting(
             "limits.fields", \.limits.fieldCount, .number(1...10_000), reloadable: true,
-            "Maximum number of fields in a head. A request with more gets 431."),
+            "Maximum number of fields in a head. A request with more fields gets 431."),
         Setting(
-            "limits.request_body", \.limits.requestBodyLength, .optional(.size(), or: "off", meaning: "no limit in Larder"),
+            "limits.request_body", \.limits.requestBodyLength, .optional(.size(), or: "off", meaning: "Larder sets no limit"),
             reloadable: true,
-            "Longest request body. A longer one gets 413."),
+            "Longest request body. A request with a longer body gets 413."),
         Setting(
             "limits.checked_bodies", \.limits.checkedBytes, .size((1 << 20)...(1 << 40)), reloadable: true,
             "Memory for all response bodies that rules are checking. If a response body does not fit, the client gets 503."),
@@ -83,23 +87,24 @@ package enum SettingsSchema {
 
         Setting(
             "timeouts.connect", \.timeouts.connect, .time(), reloadable: true,
-            "Time to look up the origin's name and connect to it."),
+            "Maximum time to look up the origin's name and connect to it."),
         Setting(
             "timeouts.first_byte", \.timeouts.firstByte, .time(), reloadable: true,
-            "Time from the end of the request to the head of the response."),
+            "Maximum time from the end of the request to the head of the response."),
         Setting(
             "timeouts.idle", \.timeouts.idle, .time(), reloadable: true, "Longest pause between two pieces of a response body."),
         Setting(
             "timeouts.total", \.timeouts.total, .optional(.time(), or: "off", meaning: "no limit while bytes arrive"),
             reloadable: true,
-            "Time for one exchange with an origin, from start to end."),
+            "Maximum time for one exchange with an origin, from start to end."),
         Setting(
             "timeouts.client_handshake", \.timeouts.clientHandshake, .time(), reloadable: true,
-            "Time for the TLS handshake with a client. In an intercepted tunnel it counts from the client's first byte, and on a "
-                + "listener with TLS from the start of the connection."
+            "Maximum time for the TLS handshake with a client. In an intercepted tunnel, this time begins with the client's first "
+                + "byte. On a listener with TLS, it begins with the connection."
         ),
         Setting(
-            "timeouts.client_head", \.timeouts.clientHead, .time(), reloadable: true, "Time for a client to send a complete head."
+            "timeouts.client_head", \.timeouts.clientHead, .time(), reloadable: true,
+            "Maximum time for a client to send a complete head."
         ),
         Setting(
             "timeouts.client_body", \.timeouts.clientBody, .time(), reloadable: true,
@@ -109,7 +114,7 @@ package enum SettingsSchema {
             "How long a client connection may be idle between two requests."),
         Setting(
             "timeouts.drain", \.timeouts.drain, .time(), reloadable: true,
-            "How long SIGTERM waits for exchanges in flight before Larder closes them."),
+            "How long Larder waits after SIGTERM for exchanges in flight, before it closes them."),
 
         Setting(
             "upstream.proxy", \.upstream.proxy, .optional(.upstreamProxy, or: "off", meaning: "directly to the origins"),
@@ -120,11 +125,11 @@ package enum SettingsSchema {
             "Whether Larder offers HTTP/2 to https origins. If an origin does not choose it, Larder uses HTTP/1.1."),
         Setting(
             "upstream.connections_per_origin", \.upstream.connectionsPerOrigin, .number(1...65_535),
-            "Maximum number of connections to one origin, for all threads together. For an origin with HTTP/2, the maximum number of "
-                + "requests at the same time is half of `upstream.connections` instead, if that is more."),
+            "Maximum number of connections to one origin, for all threads together. For an origin with HTTP/2, Larder limits the "
+                + "requests in flight instead: to this number or half of `upstream.connections`, whichever is larger."),
         Setting(
             "upstream.connections", \.upstream.connections, .number(1...1_000_000),
-            "Maximum number of connections to all origins together. In HTTP/2, each request counts as one; tunnels are not included."
+            "Maximum number of connections to all origins together. In HTTP/2, each request counts as one connection. Tunnels do not count."
         ),
         Setting(
             "upstream.queue_wait", \.upstream.queueWait, .time(), reloadable: true,
@@ -181,7 +186,7 @@ package enum SettingsSchema {
             "clients.authenticate", \.clients.authenticate, .word(), reloadable: true,
             "Which clients must authenticate: remote clients that `clients.allow` does not list, all remote clients, or all "
                 + "clients. With `remote` and `all`, remote clients may connect only from the addresses in `clients.allow`, unless "
-                + "it is empty."
+                + "this list is empty."
         ),
         Setting(
             "clients.purge", \.clients.purge, .list(of: .addressRange), reloadable: true,
@@ -212,7 +217,7 @@ package enum SettingsSchema {
         Setting(
             "tls.default", \.tls.fallback, .trustFallback, reloadable: true,
             "Trust policy for hosts not listed in `tls.hosts` or `tls.pins_from`. Policies in those two settings inherit nothing "
-                + "from this one except `connect: intercept`."),
+                + "from this policy except `connect: intercept`."),
         Setting(
             "tls.hosts", \.tls.hosts, .trustHosts, reloadable: true,
             "Trust policies for hosts: CA certificates, pins and other requirements on a server's certificate."),
@@ -225,8 +230,8 @@ package enum SettingsSchema {
             "Client certificates, each sent only to its own host."),
         Setting(
             "tls.connect.verdict_ttl", \.tls.connect.verdictTTL, .time(0...3_600_000), reloadable: true,
-            "How long Larder reuses a successful probe for further CONNECT requests to the same host. `0s`: Larder probes for "
-                + "each one. A host with enforced pins is probed for every CONNECT."
+            "How long Larder reuses a successful probe of a host for further CONNECT requests to the host. `0s`: Larder probes "
+                + "the host for each CONNECT request. If the pins of a host are enforced, Larder always does so."
         ),
         Setting(
             "tls.connect.missing_name", \.tls.connect.missingName, .word(), reloadable: true,
@@ -249,8 +254,8 @@ package enum SettingsSchema {
         Setting(
             "tls.connect.other_protocols", \.tls.connect.otherProtocols, .word(), reloadable: true,
             "What Larder does if the ALPN list of a client's ClientHello to an intercepted host has only protocols that Larder does "
-                + "not serve. HTTP/2 is one of them if `tls.connect.http2` is `off`. `tunnel`: Larder verifies the server, then opens "
-                + "a tunnel. `deny`: Larder refuses the tunnel."),
+                + "not serve. These protocols include HTTP/2 if `tls.connect.http2` is `off`. `tunnel`: Larder verifies the server, then "
+                + "opens a tunnel. `deny`: Larder refuses the tunnel."),
         Setting(
             "tls.connect.refusals_kept", \.tls.connect.refusalsKept, .time(0...86_400_000), reloadable: true,
             "If a client rejects Larder's certificate, Larder tunnels the host for this long. This applies to hosts that only "
@@ -283,8 +288,8 @@ package enum SettingsSchema {
             "The newest generation that Larder replays from the snapshots: a number or a time. `newest`: all generations."),
         Setting(
             "replay.sequence_end", \.recordings.sequenceEnd, .word(), reloadable: true,
-            "How Larder answers after the last of several recorded responses: with the first again, the last again, or 504."
-        ),
+            "How Larder answers after the last of several recorded responses: with the first response again, the last "
+                + "response again, or 504."),
         Setting(
             "replay.sequence_scope", \.recordings.sequenceScope, .word(), reloadable: true,
             "Which clients share one sequence of recorded responses: all clients of this server, clients with the same user "
@@ -297,7 +302,7 @@ package enum SettingsSchema {
         Setting(
             "replay.dates", \.recordings.dates, .word(), reloadable: true,
             "How replayed responses are dated: as recorded, or with `Date`, `Expires` and the expiry of cookies moved as if "
-                + "they were recorded now."),
+                + "the responses were recorded now."),
         Setting(
             "replay.expires_after", \.recordings.expiresAfter, .optional(.time(), or: "off", meaning: "any age"),
             reloadable: true,
@@ -339,10 +344,10 @@ package enum SettingsSchema {
             "recordings.key", \.recordings.key,
             .optional(
                 .path, or: "off",
-                meaning: "any value matches a secret"),
+                meaning: "any value matches a recorded secret"),
             reloadable: true,
-            "The project's key, with which Larder recognizes a secret that is not in the recording itself. Keep it as "
-                + "secret as the secrets themselves."),
+            "The file with the project's key. A recording contains placeholders instead of secrets, and Larder needs the key to "
+                + "recognize these secrets in requests. Keep the key as secret as the secrets themselves."),
         Setting(
             "admin.socket", \.admin.socket, .adminSocket,
             "The Unix socket through which `larder status` and similar commands reach a running Larder. Only its owner can "
@@ -360,10 +365,10 @@ package enum SettingsSchema {
         Setting(
             "tests", \.tests, .tests, reloadable: true,
             "Requests with the verdict that the rules must give. Larder does not start with settings whose tests fail, and a reload "
-                + "rejects them. See [policy.md](policy.md#tests)."),
+                + "rejects such settings. See [policy.md](policy.md#tests)."),
     ]
 
-    /// The settings that differ between `running` and `read` and that take effect only after a restart.
+    /// The settings whose values differ between `running` and `read` and that take effect only after a restart.
     package static func needingRestart(from running: LarderSettings, to read: LarderSettings) -> [String] {
         settings.filter { !$0.isReloadable && $0.show(running) != $0.show(read) }.map(\.name)
     }
@@ -376,7 +381,7 @@ package enum SettingsSchema {
             (1..<max(1, setting.parts.count)).map { setting.parts.prefix($0).joined(separator: ".") }
         })
 
-    /// The keys allowed directly below a group; "" is the root.
+    /// The keys that are allowed directly below a group; the group "" is the root.
     static func names(below group: String) -> [String] {
         let depth = group.isEmpty ? 0 : group.split(separator: ".").count
         var seen: Set<String> = []
@@ -384,10 +389,10 @@ package enum SettingsSchema {
             .filter { seen.insert($0).inserted }
     }
 
-    /// The probable meaning of an unknown key: a setting or group of this name at another level, the nearest name at this level, or the
-    /// nearest at another level.
+    /// The name that an unknown key was probably meant to be: a setting or group of this name at another level, or else the most
+    /// similar name at this level, or else the most similar name at another level.
     /// - Parameter names: the names at this level.
-    /// - Returns: `nil` if no name is near, or if several settings have it. A name at another level is given in full.
+    /// - Returns: `nil` if no name is similar enough, or if several settings have the name. A name at another level is given in full.
     static func suggestion(for key: String, among names: [String]) -> String? {
         fullName(of: key) ?? NearestName.of(key, among: names)
             ?? NearestName.of(key, among: lastParts.keys.sorted()).flatMap(fullName)

@@ -3,20 +3,21 @@ import Foundation
 import ProxyPolicy
 import TextCoding
 
-/// The sources of settings, in ascending precedence: file, policy, environment, flags (`--set`, then dedicated flags).
+/// The sources of settings, in ascending precedence: the settings file, the policy file, the environment, and flags (`--set`, then
+/// dedicated flags).
 package struct SettingsSources: Sendable {
-    /// The file of `-c`, which must exist. `nil`: the first default file that exists, if any.
+    /// The file that `-c` names, which must exist. `nil` means the first default file that exists, if any.
     var file: String?
-    /// `--policy`: a second file, whose settings override the first one's.
+    /// The file that `--policy` names. Its settings override those of the first file.
     var policy: String?
-    /// The settings of a project's folder, which rank between the file and the policy.
+    /// The settings of a project's folder. They override the settings file, and the policy file overrides them.
     package var project: ProjectSettings?
-    /// Each `name=value`, the value as YAML.
+    /// The arguments of `--set`, each `name=value` with a value in YAML.
     var assignments: [String]
-    /// Values of dedicated flags (`--listen`, `--store`): the flag, the setting, its value.
+    /// Values of dedicated flags (`--listen`, `--store`): for each, the flag, the setting and its value.
     var flags: [(flag: String, name: String, value: SettingsNode)]
     package var environment: [String: String]
-    /// Reads the files that `tls:` names. With `nil` these files are not read; a command that does not serve need not read them.
+    /// Reads the files that `tls:` names. `nil` for a command that does not serve and does not need these files.
     package var trustFiles: TrustFiles?
     /// Whether settings whose `tests` fail are rejected: true for `larder serve`, and for commands that check settings.
     package var runsTests = false
@@ -41,15 +42,15 @@ package struct SettingsSources: Sendable {
         package var file: String?
         /// Warnings that do not prevent a start.
         package var warnings: [String] = []
-        /// Files that were read but set nothing.
+        /// The names of files that were read but set nothing.
         package var emptyFiles: [String] = []
         /// Messages about a project's settings.
         package var notices: [String] = []
-        /// Possible mistakes in the files: a file, or a key in it, that sets nothing.
+        /// Messages about possible mistakes: a file that sets nothing, or a key without a value.
         package var remarks: [String] = []
     }
 
-    /// - Parameter isFirst: whether the file may be a pipe, which is read only once.
+    /// - Parameter isFirst: whether this is the first reading. The file may then be a pipe, which can be read only once.
     package func load(isFirst: Bool = true) -> Loaded {
         var layers: [SettingsLayer] = []
         var unreadable: [LocatedProblem] = []
@@ -92,8 +93,8 @@ package struct SettingsSources: Sendable {
         }
         for (name, text) in environment.sorted(by: { $0.key < $1.key }) where name.hasPrefix("LARDER_") {
             guard let known = Self.names.first(where: { Setting.environmentName(of: $0) == name }) else {
-                // Not an error: an orchestrator may set LARDER_PORT_3180_TCP for a service named larder. The names are compared without
-                // their common prefix, with which all names would look similar.
+                // An unknown variable is not an error: an orchestrator may set LARDER_PORT_3180_TCP for a service named larder. The
+                // names are compared without their common prefix, which would make all names look similar.
                 let nearest = NearestName.of(
                     String(name.dropFirst(7)), among: SettingsSchema.settings.map { String($0.environmentName.dropFirst(7)) })
                 if let nearest { warnings.append("\(printable(name)) is not a setting; did you mean LARDER_\(nearest)?") }
@@ -124,9 +125,10 @@ package struct SettingsSources: Sendable {
             }
         }
 
-        // Problems of the sources and of the settings are reported together: a broken `--set` must not hide a wrong key in the file.
+        // Problems of the sources and of the settings are reported together, so that a broken `--set` does not hide a wrong key in the
+        // file.
         var outcome = SettingsReader.read(layers, trustFiles: trustFiles)
-        // The user's decision must cover the content that was read, including files that the settings name.
+        // The user's decision must cover the content that was read, including the files that the settings name.
         if let project, let digest, !project.isUnchanged(since: digest) {
             let problems = ProjectSettings.problem(
                 "this project's files changed while Larder read them, so Larder uses none of them")
@@ -145,11 +147,11 @@ package struct SettingsSources: Sendable {
             outcome: outcome, file: path, warnings: warnings, emptyFiles: emptyFiles, notices: notices, remarks: remarks)
     }
 
-    /// All names that environment variables may refer to, including those of the previous version.
+    /// All names that environment variables may have, including names of settings in the previous version.
     private static let names =
         SettingsSchema.settings.map(\.name) + RenamedSetting.all.map(\.old) + RemovedSetting.all.map(\.name)
 
-    /// `$XDG_CONFIG_HOME/larder/config.yaml`, else `/etc/larder/config.yaml`, whichever exists.
+    /// The default file: `$XDG_CONFIG_HOME/larder/config.yaml`, or else `/etc/larder/config.yaml`; `nil` if neither exists.
     static func usualFile(_ environment: [String: String]) -> String? {
         let user = UserFolders(environment).configuration.map { "\($0)/config.yaml" }
         return [user, "/etc/larder/config.yaml"].compactMap { $0 }.first { FileManager.default.fileExists(atPath: $0) }
@@ -157,12 +159,12 @@ package struct SettingsSources: Sendable {
 
     private static func folder(of path: String) -> String { URL(filePath: path).deletingLastPathComponent().path }
 
-    /// A value from outside a file: it has no line, so its problems name only the setting.
+    /// A value that is not from a file. It has no line, so its problems name only the setting.
     private static func layer(named name: String, setting: String, text: String) -> Result<SettingsLayer, SettingsProblems> {
         Result { () throws(SettingsProblems) in
             var problems = SettingsProblems()
             guard !text.allSatisfy(\.isWhitespace) else {
-                problems.add("has no value", path: setting, at: .none)
+                problems.add("the setting has no value", path: setting, at: .none)
                 throw problems
             }
             do throws(SettingsProblems) {
@@ -183,7 +185,7 @@ package struct SettingsSources: Sendable {
         }
     }
 
-    /// Whether YAML reads the text as a key without a value, for example `:memory:` as the key `:memory`.
+    /// Whether YAML would read the text as a key without a value: it reads `:memory:` as the key `:memory`.
     private static func endsWithColon(_ text: String, as value: SettingsNode) -> Bool {
         guard case .mapping(let entries) = value.value, entries.count == 1, case .scalar(let only) = entries[0].value.value else {
             return false
@@ -193,7 +195,7 @@ package struct SettingsSources: Sendable {
 }
 
 extension SettingsNode {
-    /// A single value from outside a file.
+    /// Reads a single value that is not from a file.
     package static func plain(_ text: String) -> SettingsNode {
         SettingsNode(.scalar(SettingsScalar(text, isQuoted: true)), at: .none)
     }

@@ -1,8 +1,9 @@
 import ProxyPolicy
 
-/// A policy whose verdicts Larder compares with those of the active one: the setting `policy.shadow`.
+/// A second policy, which is not applied. Larder compares its verdicts with those of the active policy. The setting `policy.shadow`
+/// names it.
 package struct ShadowPolicy: Equatable, Sendable {
-    /// A settings file. Only its `egress` and `rules` are used.
+    /// The path of a settings file, of which only `egress` and `rules` are used.
     package var file: String?
     /// The rules of the file; `nil` if no file is set, or if the file was not read.
     package var loaded: PolicyRuleSet?
@@ -10,7 +11,7 @@ package struct ShadowPolicy: Equatable, Sendable {
     package static func == (left: ShadowPolicy, right: ShadowPolicy) -> Bool { left.file == right.file }
 
     /// Reads the file.
-    /// - Returns: the problems in it, with its name; if there are none, `loaded` is set.
+    /// - Returns: the problems in the file, with its name. If there are none, `loaded` is set.
     mutating func load(_ origins: [String: SettingsReader.Origin]) -> [LocatedProblem] {
         guard let file else { return [] }
         let origin = origins[Self.name] ?? SettingsReader.Origin(layer: "settings", place: .none)

@@ -1,8 +1,8 @@
 import ProxyPolicy
 
-/// A setting's value for output: `config show`, `config schema` and docs/configuration.md use it.
+/// A setting's value in a form for output, which `config show`, `config schema` and docs/configuration.md use.
 package indirect enum ShownValue: Equatable, Sendable {
-    /// Written unquoted: a number, a size, a word without a special meaning in YAML.
+    /// Text that is written without quotes: a number, a size, or a word without a special meaning in YAML.
     case plain(String)
     /// Text that may need quotes.
     case text(String)
@@ -21,7 +21,7 @@ package indirect enum ShownValue: Equatable, Sendable {
 }
 
 extension ShownValue {
-    /// The value as it is written in the settings.
+    /// The value as users write it in the settings.
     package init(_ node: SettingsNode) {
         switch node.value {
         case .scalar(let scalar): self.init(scalar)
@@ -30,7 +30,7 @@ extension ShownValue {
         }
     }
 
-    /// Null is shown as the word `null`: an empty text would be a value.
+    /// Null is shown as the word `null`, because an empty text would be another value.
     init(_ scalar: SettingsScalar) {
         self = scalar.isNull ? .plain("null") : scalar.isQuoted ? .text(scalar.text) : .plain(scalar.text)
     }

@@ -3,10 +3,11 @@ import PolicyTools
 import ProxyPolicy
 import UpstreamTransport
 
-/// Finds rules that look at requests, by path or method, of hosts whose CONNECT opens a tunnel: Larder sees no request in it.
+/// Finds rules that look at the path or method of requests to a host, although CONNECT to that host opens a tunnel. Larder sees no
+/// request in the tunnel.
 ///
-/// Under `egress.default: deny`, Larder must intercept a host whose rules all look at requests. Otherwise it would deny the host's CONNECT
-/// with 403, so the settings have a problem. A lesser contradiction is a warning.
+/// Under `egress.default: deny`, Larder must intercept a host whose rules all look at requests. Otherwise Larder would deny the host's
+/// CONNECT with 403, so this is a problem of the settings. A lesser contradiction is a warning.
 struct TunnelConsistency {
     private let settings: LarderSettings
     private let connect: ConnectPolicy
@@ -18,15 +19,15 @@ struct TunnelConsistency {
     private(set) var problems: [LocatedProblem] = []
     private(set) var warnings: [String] = []
 
-    /// The most problems and warnings that are reported, together.
+    /// The maximum number of problems and warnings together that are reported.
     private static let limit = 20
-    /// The most hosts of tunnels that are compared with those of rules that deny.
+    /// The maximum number of comparisons between the hosts of tunnels and the hosts of rules that deny.
     private static let comparisonLimit = 100_000
-    /// Stands for any label of a host below a pattern. No settings contain it.
+    /// A label that stands for any host name directly below a pattern. No settings contain this label.
     private static let anyLabel = "any-host"
 
     /// - Parameters:
-    ///   - connect: how CONNECT is handled, for each host.
+    ///   - connect: for each host, how CONNECT is handled.
     ///   - origin: the source of the rules.
     init(_ settings: LarderSettings, _ connect: ConnectPolicy, rulesFrom origin: SettingsReader.Origin) {
         self.settings = settings
@@ -61,15 +62,16 @@ struct TunnelConsistency {
         let port: UInt16
     }
 
-    /// - Returns: whether there was something to report.
+    /// - Returns: whether there was a problem or warning to report.
     private mutating func report(_ rule: PolicyRule, number: Int, _ pattern: HostPattern, _ tunnel: TunnelOfHost) -> Bool {
         let name = Self.name(of: pattern)
+        let tunneled = pattern == .any ? "hosts without a policy of their own" : name
         let (layer, place) = place(ofRule: number)
         guard settings.egress.default == .deny else {
             guard rule.condition.schemes == [.https] else { return false }
             warnings.append(
                 "\(LocatedProblem.position(of: place, in: layer)): the rule `\(rule.name)` looks at https requests, but Larder does "
-                    + "not intercept \(name), so Larder does not see these requests")
+                    + "not intercept \(tunneled), so Larder does not see these requests")
             return true
         }
         guard rule.allows || rule.denies(under: settings.policy.egress) else { return false }
@@ -85,8 +87,9 @@ struct TunnelConsistency {
             LocatedProblem(
                 source: layer,
                 problem: SettingsProblem(
-                    "the rule `\(rule.name)` looks at requests, but Larder does not intercept \(name), so it would refuse the host's tunnels. "
-                        + "Write `\(entry)`; or remove path, method and query; or, for http only, write `scheme: http`",
+                    "the rule `\(rule.name)` looks at requests, but Larder does not intercept \(tunneled), "
+                        + "so Larder would refuse tunnels to \(tunneled). Write `\(entry)`; "
+                        + "or remove path, method and query; or, for http only, write `scheme: http`",
                     path: "rules[\(number)].match", at: place)))
         return true
     }
@@ -108,7 +111,7 @@ struct TunnelConsistency {
         return PolicyDecision(request, under: settings.policy).word == .deniedByRule
     }
 
-    /// The hosts to which rules allow tunnels and that one of these patterns includes.
+    /// The hosts to which rules allow tunnels and which one of these patterns matches.
     private mutating func tunnelledHosts(within patterns: [HostPattern]) -> [HostPattern] {
         var hosts: [HostPattern] = []
         for pattern in patterns {
@@ -122,8 +125,8 @@ struct TunnelConsistency {
         return hosts
     }
 
-    /// The ports at which the condition may match https requests and to which clients may open tunnels: one port for each range. Port 80 is
-    /// for plain HTTP, which Larder sees.
+    /// For each range of ports of the condition, one port at which https requests may match and to which clients may open tunnels. Port
+    /// 80 is left out: it is for plain HTTP, which Larder sees.
     private func securePorts(of condition: RuleCondition) -> [UInt16] {
         let ports: [UInt16]
         switch settings.tunnel.ports {
@@ -154,7 +157,7 @@ struct TunnelConsistency {
         }
     }
 
-    /// The source of the rule, and the place of the first key that looks at requests.
+    /// The source of the rule, and the place of the rule's first key that looks at requests.
     private func place(ofRule number: Int) -> (layer: String, place: SettingsPlace) {
         let layer = origin.following.flatMap { number >= $0.after ? $0.layer : nil } ?? origin.layer
         guard case .sequence(let nodes)? = settings.rules.node?.value, number < nodes.count else { return (layer, origin.place) }
@@ -167,7 +170,7 @@ struct TunnelConsistency {
 }
 
 extension RuleCondition {
-    /// Whether a rule that denies by this condition denies the CONNECT of each tunnel to its hosts.
+    /// Whether a rule that denies and has this condition denies the CONNECT of each tunnel to its hosts.
     fileprivate var deniesConnect: Bool {
         methods.contains { $0.method == .connect } && queries.isEmpty && contentLengths.isEmpty && operations.isEmpty
             && paths.allSatisfy(\.matchesEveryPath)

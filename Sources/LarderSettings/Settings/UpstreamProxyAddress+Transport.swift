@@ -2,7 +2,7 @@ import Foundation
 import UpstreamTransport
 
 extension UpstreamProxyAddress {
-    /// The proxy for the transport: user and password are percent-decoded.
+    /// The proxy's address for the transport, with percent-decoded user and password.
     var proxy: UpstreamProxy {
         guard let credentials else { return UpstreamProxy(host: host, port: port) }
         let parts = credentials.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)

@@ -4,7 +4,7 @@ import HTTPMessage
 package struct UpstreamProxyAddress: Equatable, Sendable {
     package let host: String
     package let port: UInt16
-    /// `user:password` as written, or `nil`.
+    /// The part `user:password` as written; `nil` if there is none.
     package let credentials: String?
 
     package init?(_ text: String) {
@@ -34,7 +34,7 @@ package struct UpstreamProxyAddress: Equatable, Sendable {
         self.port = port
     }
 
-    /// The address with its credentials redacted.
+    /// The address as text, with its credentials redacted.
     package var redacted: String {
         let host = host.contains(":") ? "[\(host)]" : host
         return "http://\(credentials == nil ? "" : "(redacted)@")\(host):\(port)"

@@ -7,7 +7,7 @@ extension ValueForm where Value == ListenAddress {
         schema: .pattern(#"^(\[[0-9a-fA-F:.]+\]|[0-9.]+|localhost):[0-9]{1,5}$"#),
         parse: { ListenAddress($0) }, show: { .text($0.description) })
 
-    /// An address, or a mapping of an address and its TLS settings.
+    /// The form of an address, or of a mapping with an address and its TLS settings.
     static let listenAddress = ValueForm(
         about: plainAddress.about + ", or a mapping of `address` and `tls` (see [clients-access.md](clients-access.md#over-tls))",
         schema: .object([
@@ -71,7 +71,7 @@ extension ValueForm where Value == String {
 }
 
 extension ValueForm where Value == AddressRange {
-    /// An address, or a range given by its prefix length.
+    /// The form of an address, or of a range given by its prefix length.
     static let addressRange = text(
         "an address or a range such as 10.0.0.0/8", schema: .pattern(#"^[0-9a-fA-F:.]+(/[0-9]{1,3})?$"#),
         parse: { AddressRange($0) },
@@ -79,7 +79,7 @@ extension ValueForm where Value == AddressRange {
 }
 
 extension ValueForm where Value == AllowedAddress {
-    /// An address or a range, and perhaps a port.
+    /// The form of an address or a range, with or without a port.
     static let allowedAddress = text(
         "an address or a range, such as 10.1.2.3, 10.1.2.3:5432, 10.0.0.0/8 or [fd00::1]:443",
         schema: .pattern(#"^\[?[0-9a-fA-F:.]+(/[0-9]{1,3})?\]?(:[0-9]{1,5})?$"#), parse: { AllowedAddress($0) },
@@ -92,7 +92,7 @@ extension ValueForm where Value == IPAddress {
 }
 
 extension ValueForm where Value == [String: [IPAddress]] {
-    /// `{NAME: ADDRESS}`, or a list of addresses; names are compared in lower case.
+    /// The form `{NAME: ADDRESS}`, or a list of addresses in place of one. Names are compared in lower case.
     static let namesToAddresses = ValueForm(
         about: "a mapping from host names to an address, or to a list of addresses",
         schema: .object([

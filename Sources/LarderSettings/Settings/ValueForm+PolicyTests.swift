@@ -8,6 +8,6 @@ extension ValueForm where Value == LarderSettings.Tests {
         read: { cursor, problems in
             PolicyTest.parse(cursor, problems: &problems).map { LarderSettings.Tests(node: cursor.node, read: $0) }
         },
-        // Fields of a request may hold secrets.
+        // Values are redacted, because the fields of a request in a test may hold secrets.
         show: { $0.node.map(RedactedRules.show) ?? .list([]) })
 }

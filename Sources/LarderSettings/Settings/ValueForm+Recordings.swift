@@ -4,7 +4,7 @@ import HTTPMessage
 import ServerTrust
 
 extension ValueForm where Value == LarderSettings.Moment {
-    /// `newest`, the number of a generation, a time, or a day, which means its end (UTC).
+    /// The form of `newest`, the number of a generation, a time, or a day. A day means the end of that day (UTC).
     static let generation = text(
         "`newest`, a number, a day such as 2026-11-23, or a time such as 2026-11-23T10:00:00Z",
         schema: .object([("type", .array([.string("string"), .string("integer")]))]),

@@ -1,19 +1,19 @@
 import ProxyPolicy
 import TextCoding
 
-/// One form of a value: how it is read, shown, and described to editors and readers.
+/// A form of values: how a value of this form is read, shown, and described to editors and users.
 package struct ValueForm<Value: Sendable>: Sendable {
     /// The form as text for the documentation: "a size with its unit, such as 16MiB".
     let about: String
     let schema: JSONText
-    /// Adds a problem and returns `nil` if the value is invalid.
+    /// Reads a value. Adds a problem and returns `nil` if the value is invalid.
     let read: @Sendable (_ cursor: SettingsCursor, _ problems: inout SettingsProblems) -> Value?
     let show: @Sendable (Value) -> ShownValue
 }
 
 extension ValueForm {
     /// A form for the text of a scalar. `parse` returns `nil` for an invalid text.
-    /// - Parameter isSecret: the message omits the value, which may contain a password.
+    /// - Parameter isSecret: whether messages omit the value, which may contain a password.
     static func text(
         _ about: String, schema: JSONText, isSecret: Bool = false, parse: @escaping @Sendable (String) -> Value?,
         show: @escaping @Sendable (Value) -> ShownValue
@@ -74,7 +74,7 @@ extension ValueForm where Value == Int {
 }
 
 extension ValueForm where Value == UInt64 {
-    /// A number of bytes.
+    /// The form of a number of bytes.
     static func size(_ range: ClosedRange<UInt64> = 0...(1 << 50)) -> ValueForm {
         var about = "a size such as 16MiB"
         if range.lowerBound > 0 { about += ", at least \(SettingsQuantity.text(ofBytes: range.lowerBound))" }
@@ -95,7 +95,7 @@ extension ValueForm where Value == Duration {
 }
 
 extension ValueForm where Value: CaseIterable & RawRepresentable, Value.RawValue == String {
-    /// One of an enumeration's words. The error for a misspelled word suggests the nearest one.
+    /// The form of one word of an enumeration. The error for a misspelled word suggests the most similar word.
     /// - Parameter other: another valid word, which the caller reads; the message lists it too.
     static func word(besides other: String? = nil) -> ValueForm {
         let words = Value.allCases.map(\.rawValue)

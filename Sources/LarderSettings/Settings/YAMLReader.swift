@@ -2,28 +2,28 @@ import ProxyPolicy
 import TextCoding
 import Yams
 
-/// Reads YAML into `SettingsNode`s. Yams parses; this type limits the cost and keeps lines and columns.
+/// Reads YAML into `SettingsNode`s. The library Yams parses; this type limits the cost and keeps lines and columns.
 package enum YAMLReader {
-    /// The longest settings file that is read, in bytes.
+    /// The maximum length of a settings file, in bytes.
     package static let lengthLimit = 1 << 20
-    /// The most values in a file, after its aliases are expanded.
+    /// The maximum number of values in a file, after its aliases are expanded.
     static let nodeLimit = 200_000
     static let depthLimit = 64
-    /// Nested aliases multiply the size of the values. With this limit, the factor is less than 400.
+    /// The maximum number of aliases. Nested aliases multiply the number of values; with this limit, the factor is less than 400.
     static let aliasLimit = 16
 
-    /// - Parameter file: as in `SettingsPlace`.
+    /// - Parameter file: the file's number, as in `SettingsPlace`.
     /// - Returns: an empty mapping for an empty document.
     package static func read(_ text: String, file: Int = 0) throws(SettingsProblems) -> SettingsNode {
         guard text.utf8.count <= lengthLimit else {
-            throw single("longer than \(SettingsQuantity.text(ofBytes: UInt64(lengthLimit)))", .none)
+            throw single("the file is longer than \(SettingsQuantity.text(ofBytes: UInt64(lengthLimit)))", .none)
         }
         if let excess = firstAlias(in: text, after: aliasLimit) {
             throw single("more than \(aliasLimit) aliases (`*name`); put quotes around a value that is not an alias", excess)
         }
         let root: Node?
         do {
-            // Without an explicit encoding, Yams searches the whole environment for one at each call.
+            // The encoding is given, because otherwise Yams searches the whole environment for one at each call.
             root = try Parser(yaml: text, resolver: .basic, encoding: .utf8).singleRoot()
         } catch {
             throw problems(of: error, in: text)
@@ -38,8 +38,8 @@ package enum YAMLReader {
     ) throws(SettingsProblems) -> SettingsNode {
         let place = place(of: node.mark, in: file)
         budget -= 1
-        guard budget > 0 else { throw single("more than \(nodeLimit) values", place) }
-        guard depth < depthLimit else { throw single("nested more than \(depthLimit) deep", place) }
+        guard budget > 0 else { throw single("the file contains more than \(nodeLimit) values", place) }
+        guard depth < depthLimit else { throw single("values are nested more than \(depthLimit) levels deep", place) }
         switch node {
         case .scalar(let scalar):
             return SettingsNode(.scalar(SettingsScalar(scalar.string, isQuoted: scalar.style.isQuoted)), at: place)
@@ -62,8 +62,8 @@ package enum YAMLReader {
         }
     }
 
-    /// The place of the first `*name` beyond the limit, if the text has any `&name` to refer to. Every `*` at the start of a word is
-    /// counted, even in a comment or in a text, so the count is an upper bound.
+    /// The place of the first alias (`*name`) beyond the limit, if the text has an anchor (`&name`). Every `*` at the start of a word
+    /// counts as an alias, even in a comment or in a text, so the true number may be lower.
     private static func firstAlias(in text: String, after limit: Int) -> SettingsPlace? {
         var previous: Unicode.Scalar = " "
         var hasAnchor = false
@@ -94,16 +94,17 @@ package enum YAMLReader {
         guard let error = error as? YamlError else { return single("not YAML: \(error)", .none) }
         switch error {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _), .composer(_, let problem, let mark, _):
-            // A common mistake: `host: *.example` without quotes.
+            // Users often write `host: *.example` without quotes.
             let isAboutAlias = problem.contains("undefined alias") || problem.contains("alphabetic or numeric character")
             let hint = isAboutAlias ? " (put quotes around a value that starts with `*` or `&`)" : ""
-            // If the text does not end with a line end, the parser reports a missing end one line after the text.
+            // If the text does not end with a line end and something is missing at its end, the parser gives a place one line after the
+            // text.
             return single("not YAML: \(problem)\(hint)", min(place(of: mark), place(of: text.endIndex, in: text)))
         case .duplicatedKeysInMapping(let keys, let context):
             return single("`\(printable(keys.first ?? ""))` is set twice", place(of: context.mark))
         case .reader(let problem, _, let value, _):
-            // The parser's offset is in grapheme clusters, so it is not used. The parser stops at the first character that is not allowed,
-            // so search for this character.
+            // The parser's offset is in grapheme clusters, so it is not used. The parser stops at the first character that is not
+            // allowed, so this searches for that character.
             let index = text.unicodeScalars.firstIndex { Int($0.value) == Int(value) }
             return single("not YAML: \(problem)", index.map { place(of: $0, in: text) } ?? .none)
         default:
@@ -111,7 +112,7 @@ package enum YAMLReader {
         }
     }
 
-    /// Counts lines as YAML 1.1 does, like the parser.
+    /// Counts lines as the parser does, by the rules of YAML 1.1.
     private static func place(of end: String.Index, in text: String) -> SettingsPlace {
         var line = 1
         var column = 1
@@ -128,7 +129,7 @@ package enum YAMLReader {
 }
 
 extension Node.Scalar.Style {
-    /// Whether the scalar is quoted or a block: then the value is text, regardless of its form.
+    /// Whether the scalar is quoted or a block. Then the value is text, even if it looks like a number.
     fileprivate var isQuoted: Bool {
         switch self {
         case .any, .plain: false

@@ -39,7 +39,7 @@ package enum YAMLWriter {
         }.joined()
     }
 
-    /// The text after a key's colon or a list's dash, with its line end.
+    /// The text that follows a key's colon or a list's dash, up to the end of the line.
     private static func block(_ value: ShownValue, indentation: Int) -> String {
         let space = String(repeating: "  ", count: indentation)
         switch value {
@@ -52,7 +52,7 @@ package enum YAMLWriter {
         }
     }
 
-    /// A mapping in a list starts on the dash's line.
+    /// The first entry of a mapping in a list is on the dash's line.
     private static func item(_ value: ShownValue, indentation: Int) -> String {
         guard case .mapping(let entries) = value, !entries.isEmpty else { return block(value, indentation: indentation) }
         return " " + write(entries, indentation: indentation).drop { $0 == " " }
@@ -60,7 +60,7 @@ package enum YAMLWriter {
 
     private static func key(_ text: String) -> String { isUnmistakable(text) ? text : JSONText.quoted(text) }
 
-    /// Whether the text can be written without quotes at every place, and reads back as text.
+    /// Whether the text can be written without quotes in every place, so that it is read back as the same text.
     private static func isUnmistakable(_ text: String) -> Bool {
         isPlain(text) && text.contains { $0.isLetter || $0 == "/" || $0 == ":" || $0 == "." }
             && !["true", "false", "null", "yes", "no", "on", "off", "~"].contains(text.lowercased())

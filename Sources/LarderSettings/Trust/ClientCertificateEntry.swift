@@ -3,7 +3,7 @@ import ProxyPolicy
 import ServerTrust
 import TextCoding
 
-/// The client certificate for one host that requests one: a `HOST: {…}` of `tls.client_certificates`.
+/// The client certificate for a host that requests one: an entry `HOST: {…}` of `tls.client_certificates`.
 struct ClientCertificateEntry: Sendable {
     enum Source: Sendable {
         case pem(certificate: TrustTerms.NamedFile, key: TrustTerms.NamedFile)
@@ -17,7 +17,7 @@ struct ClientCertificateEntry: Sendable {
     let passphrase: (reference: SecretReference, cursor: SettingsCursor)?
     let cursor: SettingsCursor
 
-    /// Reads the entries of a mapping; each unreadable entry adds a problem.
+    /// Reads the entries of a mapping. Each entry that cannot be read adds a problem.
     static func reading(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> [ClientCertificateEntry]? {
         guard let entries = cursor.entries(problems: &problems) else { return nil }
         var found: [ClientCertificateEntry] = []
@@ -67,8 +67,8 @@ struct ClientCertificateEntry: Sendable {
         }
     }
 
-    /// Reads the files.
-    /// - Returns: `nil` after a problem; the message reveals nothing of the files' content.
+    /// Reads the files with the certificate and its key.
+    /// - Returns: `nil` after a problem. The message reveals nothing of the files' content.
     func identity(
         _ environment: [String: String], from origin: SettingsReader.Origin, problems: inout SettingsProblems
     ) -> ClientIdentity? {
@@ -111,10 +111,10 @@ struct ClientCertificateEntry: Sendable {
             case .pkcs12(let archive): (archive.cursor, archive.cursor)
             }
         return switch fault {
-        case .unreadableCertificate: (first, "contains no certificate, or a certificate that cannot be read")
-        case .unreadableKey: (keyed, "contains no private key, or a key that cannot be read")
-        case .unreadableArchive: (first, "is not PKCS #12, or has an unsupported encryption")
-        case .passphraseMissing: (keyed, "is encrypted: `passphrase` is missing")
+        case .unreadableCertificate: (first, "the file contains no certificate, or a certificate that cannot be read")
+        case .unreadableKey: (keyed, "the file contains no private key, or a key that cannot be read")
+        case .unreadableArchive: (first, "the file is not PKCS #12, or its encryption is not supported")
+        case .passphraseMissing: (keyed, "the key is encrypted, but `passphrase` is missing")
         case .passphraseWrong: (passphrase?.cursor ?? keyed, "this passphrase is wrong")
         case .keyOfAnother: (keyed, "this key does not belong to the certificate")
         }

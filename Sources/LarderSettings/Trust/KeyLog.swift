@@ -1,17 +1,18 @@
 import Foundation
 
-/// A file that Larder writes the secrets of TLS connections to, for debugging with tools that decrypt traffic (in `SSLKEYLOGFILE` format).
-/// Anyone who can read the file can decrypt the traffic.
+/// A file to which Larder writes the secrets of TLS connections (in `SSLKEYLOGFILE` format), for debugging with tools that decrypt
+/// traffic. Anyone who can read the file can decrypt the traffic.
 package final class KeyLog: Sendable {
     /// Why the file could not be opened: an `errno`.
     struct Failure: Error { let code: Int32 }
 
     private let descriptor: Int32
 
-    /// Opens the file for appending, or creates it for this process's user alone. An existing file must already belong to this user alone.
+    /// Opens the file for appending. Creates a missing file that only this process's user can read and write. An existing file must
+    /// already have this owner and these permissions.
     init(path: String) throws(Failure) { descriptor = try Self.opened(path, O_CREAT) }
 
-    /// Checks that the file could be opened; does not create it.
+    /// Checks that the file could be opened, without creating it.
     static func check(path: String) throws(Failure) {
         do throws(Failure) {
             close(try opened(path, 0))
@@ -20,7 +21,7 @@ package final class KeyLog: Sendable {
         }
     }
 
-    /// Fails for a FIFO without a reader, for a symbolic link and for another user's file, and never blocks.
+    /// Opens the file. Never blocks: it fails for a FIFO without a reader. Also fails for a symbolic link and for another user's file.
     private static func opened(_ path: String, _ creation: Int32) throws(Failure) -> Int32 {
         let descriptor = open(path, O_WRONLY | creation | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         if descriptor < 0 { throw Failure(code: errno) }
@@ -36,7 +37,7 @@ package final class KeyLog: Sendable {
 
     deinit { close(descriptor) }
 
-    /// May be called on any thread; each line is written at once. Lines that cannot be written are lost.
+    /// Writes a line at once. May be called on any thread. A line that cannot be written is lost.
     package func write(_ line: UnsafePointer<CChar>) {
         var parts = [
             iovec(iov_base: UnsafeMutableRawPointer(mutating: line), iov_len: strlen(line)), iovec(iov_base: nil, iov_len: 1),

@@ -11,11 +11,12 @@ package struct LoadedListener: Sendable {
     /// The listener's own certificate; `nil` if the listener sends certificates that the CA issues.
     package let identity: ClientIdentity?
     package let names: [LeafName]
-    /// The roots that clients' certificates must chain to; empty: clients need no certificate.
+    /// The root certificates to which clients' certificates must chain; empty if clients need no certificate.
     package let clientRoots: [Certificate]
 }
 
-/// The content for all listeners, in the order of `listen`. Comparisons ignore it, because it is derived from the written settings.
+/// The content for all listeners, in the order of `listen`. Comparisons of settings ignore it, because it is derived from the written
+/// settings.
 package struct LoadedListeners: Equatable, Sendable {
     /// An element is `nil` for plain HTTP. The array is empty if the files were not read.
     package var all: [LoadedListener?] = []
@@ -23,12 +24,12 @@ package struct LoadedListeners: Equatable, Sendable {
     package static func == (left: LoadedListeners, right: LoadedListeners) -> Bool { true }
 }
 
-/// Reads the files that listeners' `tls:` names.
+/// Reads the files that the listeners' `tls:` names.
 struct ListenerLoading {
     private let origin: SettingsReader.Origin
     private var located: [LocatedProblem] = []
 
-    /// - Returns: the problems; if there are none, `loadedListeners` is set, in the order of `listen`.
+    /// - Returns: the problems. If there are none, `loadedListeners` is set, in the order of `listen`.
     static func load(
         _ settings: inout LarderSettings, origins: [String: SettingsReader.Origin]
     ) -> [LocatedProblem] {
@@ -80,7 +81,7 @@ struct ListenerLoading {
         }
     }
 
-    /// This machine's host name, and `localhost` for a loopback address.
+    /// This machine's host name, and also `localhost` for a loopback address.
     private func ownNames(_ address: ListenAddress) -> [LeafName] {
         let own = [ProcessInfo.processInfo.hostName] + (address.isLoopback ? ["localhost"] : [])
         return own.compactMap { try? LeafName($0) }  // a machine's name need not be a valid host name

@@ -3,19 +3,20 @@ import CommandSupport
 import ServerTrust
 import UpstreamTransport
 
-/// The trust settings of `tls:`, loaded: the policies, how CONNECT is handled, and warnings. A reload replaces the value as a whole.
+/// The trust settings under `tls:` after their files are read: the policies, how CONNECT is handled, and warnings. A reload replaces
+/// this value as a whole.
 package struct LoadedTrust: Sendable {
     package let policies: TrustPolicySet
     /// Larder's client certificates, for hosts that request one.
     package let identities: HostTable<ClientIdentity>
-    /// The file that secrets of connections are written to.
+    /// The file to which the secrets of TLS connections are written.
     package let keyLog: KeyLog?
     /// The hosts with pins, in the order of the settings.
     package let pinned: [PinnedHost]
-    /// The places of hosts' policies, in the order of the settings.
+    /// The places in the settings of the hosts' policies, in the order of the settings.
     package let sites: [SettingsLocation]
     package let fallbackSite: SettingsLocation
-    /// The folder of `tls.pins_from`.
+    /// The folder that `tls.pins_from` names.
     package let pinsFolder: String?
     /// How CONNECT is handled.
     package let connect: ConnectPolicy
@@ -50,11 +51,11 @@ package struct LoadedTrust: Sendable {
         return table.value(host: host, port: port) ?? fallbackSite
     }
 
-    /// Warnings that apply at this time: policies that are weakened, with the end date, and pins that expired.
+    /// Warnings that apply at this time: about policies that are weakened, with the end date, and about pins that expired.
     package func warnings(at now: POSIXTime) -> [String] { remarks.compactMap { $0.sentence(at: now) } }
 }
 
-/// A warning about a policy, now or from some time on.
+/// A warning about a policy, which applies now or from a later time on.
 struct TrustWarning: Sendable {
     enum Kind: Sendable {
         case weakened(meanings: [String], until: CalendarDay)
@@ -63,7 +64,7 @@ struct TrustWarning: Sendable {
         case keyLog
     }
 
-    /// The entry and its place: `tls.hosts.old.example (larder.yaml:12:5)`.
+    /// The policy's entry and the place of the entry: `tls.hosts.old.example (larder.yaml:12:5)`.
     let subject: String
     let matter: Kind
 

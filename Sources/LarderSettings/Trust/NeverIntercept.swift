@@ -1,16 +1,17 @@
 import ProxyPolicy
 import ServerTrust
 
-/// Hosts whose programs accept only their vendors' certificates, according to the vendors: interception would break them.
+/// Hosts that Larder does not intercept by default. According to the vendors, the programs that use these hosts accept only the
+/// vendors' certificates, so interception would break them.
 enum NeverIntercept {
     static let usual = [
         // Apple's hosts, as listed in "Use Apple products on enterprise networks".
         "*.apple.com", "*.icloud.com", "*.mzstatic.com", "*.push.apple.com",
-        // Windows Update and activation.
+        // Hosts for Windows Update and activation.
         "*.delivery.mp.microsoft.com", "*.update.microsoft.com", "*.windowsupdate.com",
-        // Firefox's updates and settings.
+        // Hosts for Firefox's updates and settings.
         "*.services.mozilla.com", "aus5.mozilla.org",
-        // Messengers.
+        // Hosts of messengers.
         "*.signal.org", "*.whatsapp.net",
     ]
 
@@ -18,7 +19,7 @@ enum NeverIntercept {
 }
 
 extension ValueForm where Value == String {
-    /// The scope of a host. `*.` before a host means all names below it.
+    /// The scope that a host in the list names. `*.` before a host means all names below it.
     static let hostPattern = ValueForm.text(
         "a host in ASCII, an address, or `*.` and a host", schema: .object([("type", .string("string"))]),
         parse: { NeverIntercept.scope($0) == nil ? nil : $0 }, show: { .plain($0) })

@@ -17,13 +17,13 @@ extension PinTerms {
             onExpiry = value.word(among: ["report_only": .reports, "fail": .fails], problems: &problems) ?? onExpiry
             if mapping["expires"] == nil { value.report("`on_expiry` needs `expires`", to: &problems) }
         }
-        // The comment is only for people, but it must be text.
+        // Larder does not use the comment, which is for people, but it must be text.
         _ = mapping["comment"]?.text(problems: &problems)
     }
 
     private func sources(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> [Source] {
         if case .sequence(let nodes) = cursor.node.value, nodes.isEmpty {
-            cursor.report("contains no pin", to: &problems)
+            cursor.report("the list contains no pin", to: &problems)
             return []
         }
         return cursor.oneOrMore(problems: &problems).compactMap { source($0, problems: &problems) }
@@ -49,7 +49,8 @@ extension PinTerms {
         return nil
     }
 
-    /// Whether the text has the length of a base64 digest, alone or after a prefix that ends with a slash: unlikely to be a file name.
+    /// Whether the text has the length of a base64 digest, alone or after a prefix that ends with a slash. Such a text is hardly a file
+    /// name.
     private static func isMisspelledDigest(_ text: String) -> Bool {
         let digest = text.utf8.suffix(44)
         guard digest.count == 44, digest.last == UInt8(ascii: "=") else { return false }

@@ -1,7 +1,7 @@
 import ServerTrust
 
 extension PinnedHost {
-    /// The pins that the settings have for a host. A pinned certificate is represented by its key.
+    /// The pins of a host, from the settings. A pinned certificate is represented by the digest of its key.
     /// - Parameter liveCount: the number of pins in use, which come first.
     init(_ entry: TrustEntry, _ pins: PinSet, liveCount: Int) {
         var seen: Set<SHA256Digest> = []
@@ -19,7 +19,7 @@ extension PinnedHost {
         pinsCertificates = pins.mode == .certificate
     }
 
-    /// Formats hosts for a file of `tls.pins_from`.
+    /// Writes hosts in the format of the files in the folder `tls.pins_from`.
     package static func settings(_ hosts: [PinnedHost]) -> String {
         YAMLWriter.write(hosts.flatMap(\.parts).map { ($0.title, .mapping($0.policy)) }, indentation: 0)
     }

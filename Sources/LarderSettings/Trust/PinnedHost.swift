@@ -1,24 +1,24 @@
 import CommandSupport
 import ServerTrust
 
-/// The pins of a host, or of hosts below a name, in the form that pinning programs exchange: digests of keys.
+/// The pins of one host, or of the hosts below a name, in the form that pinning programs exchange: digests of keys.
 package struct PinnedHost: Equatable, Sendable {
     package enum Scope: Sendable { case itself, oneLabelBelow, below, itselfAndBelow }
 
-    /// A name, or an address without brackets; never with a star.
+    /// The name of the host, or its address without brackets; never with a star.
     package var name: String
     package var breadth = Scope.itself
-    /// The port that the pins are for; `nil` for every port.
+    /// The port for which the pins apply; `nil` for every port.
     package var port: UInt16?
     package var live: [SHA256Digest]
     package var backup: [SHA256Digest] = []
     /// The last day on which the pins are enforced.
     package var expires: CalendarDay?
     package var onExpiry = PinSet.Expiry.fails
-    /// Whether violations are only reported, until `enforcedFrom` if that is set.
+    /// Whether violations are only reported. If `enforcedFrom` is set, they are only reported until that time.
     package var isReportOnly = false
     package var enforcedFrom: CalendarDay?
-    /// Whether the settings pin certificates. Here these are represented by their keys.
+    /// Whether the settings pin certificates. Here, certificates are represented by their keys.
     package var pinsCertificates = false
 
     package init(
@@ -51,7 +51,7 @@ package struct PinnedHost: Equatable, Sendable {
         HostScope(host: breadth == .itself ? name : "*.\(name)", labels: breadth == .oneLabelBelow ? .one : .all, port: port)
     }
 
-    /// The pins as they apply at this time: once `enforcedFrom` is reached, they are enforced.
+    /// The pins as they apply at this time: once `enforcedFrom` is reached, the pins are enforced.
     package func standing(at now: POSIXTime) -> PinnedHost {
         guard let enforcedFrom, now >= enforcedFrom.firstSecond else { return self }
         var host = self
@@ -62,7 +62,8 @@ package struct PinnedHost: Equatable, Sendable {
 
     package func isExpired(at now: POSIXTime) -> Bool { expires.map { now > $0.lastSecond } ?? false }
 
-    /// Splits an entry for a host and all names below it into two entries: one for the host, one for the names below.
+    /// Splits an entry that applies to a host and all names below it into two entries: one for the host, and one for the names below
+    /// it.
     package var parts: [PinnedHost] {
         guard breadth == .itselfAndBelow else { return [self] }
         var parts = [self, self]
@@ -73,7 +74,7 @@ package struct PinnedHost: Equatable, Sendable {
 }
 
 extension PinnedHost {
-    /// - Parameter pattern: a host, in brackets or not, or `*.` and a host.
+    /// - Parameter pattern: a host, with or without brackets, or `*.` and a host.
     package init(pattern: String, labels: TrustPolicySet.Entry.Labels = .all, live: [SHA256Digest]) {
         let isPattern = pattern.hasPrefix("*.")
         let host = isPattern ? String(pattern.dropFirst(2)) : pattern

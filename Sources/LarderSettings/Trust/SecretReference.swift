@@ -19,7 +19,7 @@ enum SecretReference: Equatable, Sendable {
         }
     }
 
-    /// - Returns: `nil` after a problem, whose message never repeats the text: it may be the secret.
+    /// - Returns: `nil` after a problem. The message never repeats the text, which may be the secret.
     static func read(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> SecretReference? {
         guard case .scalar(let scalar) = cursor.node.value, let reference = SecretReference(scalar.text) else {
             cursor.report("expected `${env:NAME}` or `${file:PATH}`: do not put the secret itself here", to: &problems)
@@ -36,7 +36,7 @@ enum SecretReference: Equatable, Sendable {
         }
     }
 
-    /// The secret; from a file, its first line.
+    /// The secret. If it is in a file, it is the file's first line.
     func bytes(_ environment: [String: String], from origin: SettingsReader.Origin) throws(LocalFile.Unreadable) -> [UInt8] {
         switch self {
         case .environment(let name):

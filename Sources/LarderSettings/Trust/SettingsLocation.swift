@@ -2,22 +2,22 @@ import Foundation
 import ProxyPolicy
 import ServerTrust
 
-/// The place where a policy is written, and its text.
+/// The place in the settings where a trust policy is written, and the policy's text.
 package struct SettingsLocation: Sendable {
-    /// The host or pattern, and its policy; `nil` for the default policy.
+    /// The host or pattern, with its policy; `nil` for the default policy.
     package let entry: TrustEntry?
     package let terms: TrustTerms
     package let origin: SettingsReader.Origin
     /// Whether the policy is in a file of `tls.pins_from`. Larder may write these files.
     package let isIncluded: Bool
 
-    /// The file, or the name of another source.
+    /// The name of the file, or of another source.
     package var source: String { origin.layer }
 
-    /// `FILE:LINE:COLUMN`, or the source alone.
+    /// `FILE:LINE:COLUMN`; only the name of the source if the source is not a file.
     package var position: String { LocatedProblem.position(of: entry?.place ?? origin.place, in: origin.layer) }
 
-    /// The text of an equivalent policy in another file, without its pins: files are named by their full paths.
+    /// The text of the policy for use in another file, without its pins. Paths of files are full paths.
     package var wordsWithoutPins: [(key: String, value: ShownValue)] {
         terms.words.filter { !["pins", "mode", "enforce_from", "labels"].contains($0.key) }.map { key, value in
             switch (key, value) {

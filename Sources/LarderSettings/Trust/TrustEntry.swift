@@ -1,9 +1,9 @@
 import ProxyPolicy
 import ServerTrust
 
-/// A host, or a pattern for hosts, and its policy: one `HOST: POLICY` of `tls.hosts`, or of a file in `tls.pins_from`.
+/// A host or a pattern for hosts, with its policy: one entry `HOST: POLICY` of `tls.hosts`, or of a file in the folder `tls.pins_from`.
 package struct TrustEntry: Sendable {
-    /// The name as written.
+    /// The name of the host or the pattern, as written.
     package let name: String
     let host: String
     package let port: UInt16?
@@ -16,7 +16,7 @@ package struct TrustEntry: Sendable {
         TrustEntry(name: name, host: host, port: port, scope: scope, terms: terms, path: path, place: place)
     }
 
-    /// Reads the entries of a mapping; each unreadable entry adds a problem.
+    /// Reads the entries of a mapping. Each entry that cannot be read adds a problem.
     static func reading(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> [TrustEntry]? {
         cursor.entries(problems: &problems)?.compactMap { entry in
             let terms = TrustTerms(entry.value, mayWeaken: true, problems: &problems)
@@ -42,7 +42,7 @@ package struct TrustEntry: Sendable {
         }
     }
 
-    /// `host`, `host:port`, `::1` or `[::1]:port`.
+    /// Parses `host`, `host:port`, `::1` or `[::1]:port`.
     package static func parts(of text: String) -> (host: String, port: UInt16?)? {
         guard let colon = text.lastIndex(of: ":"), !text.hasSuffix("]") else { return (text, nil) }
         let host = text[..<colon]

@@ -7,25 +7,26 @@ import UpstreamTransport
 
 /// Reads the files that trust settings name, each within its size limit.
 package struct TrustFiles: Sendable {
-    /// The possible places of the system's CA certificates; the first that exists is read.
+    /// The paths at which systems keep their CA certificates. The first that exists is read.
     var systemBundles = TrustAnchors.systemBundles
-    /// The environment variables that passphrases may be in.
+    /// The environment variables of this process, which may hold passphrases.
     var environment = ProcessInfo.processInfo.environment
 
-    /// Whether the folder of `tls.pins_from` may be empty: only for commands that are about to write the first file.
+    /// Whether the folder of `tls.pins_from` may be empty. True only for commands that are about to write its first file.
     var allowsEmptyFolder = false
-    /// Whether `tls.key_log` is opened, and created if missing: only for commands that make connections for clients. Otherwise it is only
-    /// checked.
+    /// Whether the file of `tls.key_log` is opened, and created if missing. True only for commands that make connections for clients.
+    /// For other commands, the file is only checked.
     var opensKeyLog = false
-    /// A CA to intercept with. It replaces the one of the settings, and also intercepts hosts whose policies do not set `connect`.
+    /// A CA for interception. It replaces the CA in the settings. With it, Larder also intercepts hosts whose policies do not set
+    /// `connect`.
     var authority: LocalAuthority?
-    /// Whether no host is intercepted, regardless of the settings.
+    /// Whether Larder intercepts no host, whatever the settings say.
     var interceptsNobody = false
 
     package static let pinFileLimit = 1 << 20
     package static let bundleLimit = SystemTrustStore.bundleLimit
     static let revocationListLimit = 64 << 20
-    /// The most files in the folder of `tls.pins_from`.
+    /// The maximum number of files in the folder of `tls.pins_from`.
     package static let includedLimit = 1000
     package static let includedEndings = [".yaml", ".yml"]
 
@@ -40,7 +41,7 @@ package struct TrustFiles: Sendable {
         self.interceptsNobody = interceptsNobody
     }
 
-    /// How CONNECT is handled under a policy.
+    /// How CONNECT to a host with this policy is handled.
     func connectWay(of terms: TrustTerms) -> ConnectWay {
         let way = terms.connect ?? (authority == nil ? terms.connectWayUnsaid : .intercept)
         return way == .intercept && interceptsNobody ? terms.connectWayUnsaid : way

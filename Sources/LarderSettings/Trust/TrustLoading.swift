@@ -17,14 +17,14 @@ struct TrustLoading {
     private var sites: [SettingsLocation] = []
     private var pinsFolder: String?
     private var ways: [(HostScope, ConnectWay)] = []
-    /// Whether the default policy intercepts: if so, hosts whose policy does not set `connect` are intercepted too, and their pins are
-    /// still checked.
+    /// Whether the default policy intercepts. Then Larder also intercepts hosts whose policies do not set `connect`, and still checks
+    /// their pins.
     private var interceptsUsually = false
     private var identities = HostTable<ClientIdentity>()
     private var keyLog: KeyLog?
     private var authority: LocalAuthority?
     private var remarks: [TrustWarning] = []
-    /// The position of each entry, for messages about a duplicate.
+    /// The position of each entry, for messages about duplicate entries.
     private var positions: [HostScope: String] = [:]
 
     private init(files: TrustFiles) {
@@ -32,7 +32,7 @@ struct TrustLoading {
         material = TrustMaterial(files: files)
     }
 
-    /// - Returns: the problems; if there are none, `settings.loaded` is set.
+    /// - Returns: the problems. If there are none, `settings.loaded` is set.
     static func load(
         _ settings: inout TrustSettings, files: TrustFiles, needsAuthority: Bool = false, origins: [String: SettingsReader.Origin]
     ) -> [LocatedProblem] {
@@ -48,7 +48,7 @@ struct TrustLoading {
         loading.add(settings.projectHosts)
         loading.add(settings.clientCertificates.entries, from: origin("tls.client_certificates"))
         let fallback = loading.fallback(settings.fallback, isWritten: origins["tls.default"] != nil, origin("tls.default"))
-        // This is last, so that settings with another problem do not create the file.
+        // The key log is opened last, so that settings with another problem do not create its file.
         if let path = settings.keyLog, loading.located.isEmpty { loading.openKeyLog(path, from: origin("tls.key_log")) }
         if needsAuthority || fallback?.way == .intercept || loading.ways.contains(where: { $0.1 == .intercept }) {
             loading.loadAuthority(
@@ -57,7 +57,7 @@ struct TrustLoading {
         guard loading.located.isEmpty, let fallback else { return loading.located }
         do throws(TrustPolicyFault) {
             var connect = ConnectPolicy(fallback: fallback.way)
-            // The fallback also denies on a machine without CA certificates. Only a `deny` in the settings counts here.
+            // On a machine without CA certificates, the default policy denies too. Only a `deny` in the settings counts here.
             if case .deny = fallback.policy { connect.deniesUnnamedHosts = fallback.way == .deny }
             for (scope, way) in loading.ways { connect.insert(way, for: scope) }
             for host in settings.connect.neverIntercept { NeverIntercept.scope(host).map { connect.exceptFromInterception($0) } }
@@ -109,7 +109,7 @@ struct TrustLoading {
         }
     }
 
-    /// The user's policy for a host takes precedence, whether it covers more hosts or fewer.
+    /// Adds the policies of a project's hosts. The user's policy for a host takes precedence, whether it covers more hosts or fewer.
     private mutating func add(_ hosts: [TrustSettings.ProjectHost]) {
         let users = positions
         for host in hosts {
@@ -173,15 +173,16 @@ struct TrustLoading {
         pinsFolder = folder
         do throws(LocalFile.Unreadable) {
             let names = try LocalFile.names(in: folder, endings: TrustFiles.includedEndings)
-            // A folder or file that was emptied by mistake would cause its hosts to be trusted without their pins.
+            // If a folder or file was emptied by mistake, Larder would trust its hosts without their pins.
             if names.isEmpty, !files.allowsEmptyFolder {
                 throw LocalFile.Unreadable(
                     reason:
-                        "no file in it ends with \(TrustFiles.includedEndings.joined(separator: " or ")); larder pins learn --write writes one"
+                        "the folder contains no file that ends with \(TrustFiles.includedEndings.joined(separator: " or ")); "
+                        + "larder pins learn --write writes one"
                 )
             }
             guard names.count <= TrustFiles.includedLimit else {
-                throw LocalFile.Unreadable(reason: "more than \(TrustFiles.includedLimit) files")
+                throw LocalFile.Unreadable(reason: "the folder contains more than \(TrustFiles.includedLimit) files")
             }
             for name in names { addFile("\(folder)/\(name)", folder: folder) }
         } catch {
@@ -195,7 +196,7 @@ struct TrustLoading {
         do throws(SettingsProblems) {
             let root = try SettingsFile.node(at: path)
             let hosts = TrustEntry.reading(SettingsCursor(root), problems: &problems) ?? []
-            if hosts.isEmpty, problems.isEmpty { problems.add("contains no host", path: "", at: root.place) }
+            if hosts.isEmpty, problems.isEmpty { problems.add("the file contains no host", path: "", at: root.place) }
             if problems.isEmpty {
                 add(hosts, from: SettingsReader.Origin(layer: path, folder: folder, place: root.place), isIncluded: true)
             }
@@ -210,7 +211,7 @@ struct TrustLoading {
         _ fallback: TrustSettings.Fallback, isWritten: Bool, _ origin: SettingsReader.Origin
     ) -> (policy: TrustPolicySet.Fallback, way: ConnectWay)? {
         guard case .policy(let terms) = fallback.meaning else { return (.deny, .deny) }
-        // A machine without CA certificates still serves requests that need none, and trusts no server.
+        // A machine without CA certificates trusts no server, but Larder still serves requests that need no certificates.
         do throws(LocalFile.Unreadable) {
             if !isWritten, try !material.hasSystemAnchors() {
                 remarks.append(TrustWarning(subject: "tls.default", matter: .noSystemAnchors))

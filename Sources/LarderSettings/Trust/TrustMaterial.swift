@@ -3,11 +3,12 @@ import ProxyPolicy
 import ServerTrust
 import TextCoding
 
-/// Makes policies from their terms: reads the certificates, pins and lists that they name. Policies that name the same anchors share them.
+/// Makes policies from their settings: reads the certificates, pins and lists that these name. Policies that name the same anchors
+/// share them.
 struct TrustMaterial {
     struct Made {
         let policy: TrustPolicy
-        /// The number of pins in use, which come first; the others are their backups.
+        /// The number of pins in use, which come first. The pins after them are backups.
         let livePinCount: Int
     }
 
@@ -23,7 +24,7 @@ struct TrustMaterial {
         return system != nil
     }
 
-    /// - Parameter source: the place of the policy.
+    /// - Parameter source: the place of the policy in the settings.
     /// - Returns: `nil` after a problem.
     mutating func policy(
         _ terms: TrustTerms, source: String, from origin: SettingsReader.Origin, problems: inout SettingsProblems
@@ -48,10 +49,10 @@ struct TrustMaterial {
         }
     }
 
-    /// The policy's key that is at fault, and the message.
+    /// The key of the policy that has an invalid value, and the message.
     private static func told(_ fault: TrustPolicyFault) -> (key: String, sentence: String) {
         switch fault {
-        case .emptyPins: ("pins", "contains no pin")
+        case .emptyPins: ("pins", "the list contains no pin")
         case .pinWithoutCertificate:
             ("pins", "these pins must be certificate files: the digest of a key cannot be a trust anchor")
         case .anchorsWithoutPins: ("anchors", "the policy has no `pins` to use as trust anchors")
@@ -66,8 +67,8 @@ struct TrustMaterial {
                 "`allow_untrusted_root` needs `pins` that are always enforced, or any server could claim to be the host: remove `mode: report_only`, "
                     + "`enforce_from` and `on_expiry: report_only`"
             )
-        case .emptyAnchors, .unreadableAnchors: ("anchors", "contains a certificate that cannot be read")
-        case .unreadableRevocationList: ("crl_files", "contains a revocation list that cannot be read")
+        case .emptyAnchors, .unreadableAnchors: ("anchors", "the file contains a certificate that cannot be read")
+        case .unreadableRevocationList: ("crl_files", "the file contains a revocation list that cannot be read")
         case .revocationWithoutLists: ("crl", "no `crl_files` are set")
         case .keySizeBelowFloor: ("minimum_key_sizes", "keys of this size are not secure")
         case .malformedHost, .repeatedHost: preconditionFailure("a policy knows no hosts")
@@ -106,7 +107,7 @@ struct TrustMaterial {
             bundles[path] = anchors
             return anchors
         } catch {
-            file.cursor.report("contains no PEM certificate, or a certificate that cannot be read", to: &problems)
+            file.cursor.report("the file contains no PEM certificate, or a certificate that cannot be read", to: &problems)
             return nil
         }
     }
@@ -123,10 +124,11 @@ struct TrustMaterial {
                 _ = try RevocationLists([bytes])
                 contents.append(bytes)
             } catch {
-                file.cursor.report("contains no revocation list in DER or PEM, or a list that cannot be read", to: &problems)
+                file.cursor.report(
+                    "the file contains no revocation list in DER or PEM, or a list that cannot be read", to: &problems)
             }
         }
-        // This cannot fail: each list was parsed just above.
+        // This cannot fail: each list has just been parsed above.
         return contents.isEmpty ? nil : try? RevocationLists(contents)
     }
 
@@ -142,7 +144,7 @@ struct TrustMaterial {
         let live = terms.backup.isEmpty ? [] : Set(pins.map { Self.digest(of: $0, mode: terms.mode) })
         for source in terms.backup {
             let backup = self.pins(of: source, mode: terms.mode, from: origin, problems: &problems)
-            // RFC 7469 §4.3: a backup that equals the live key is lost together with it.
+            // A backup pin that equals a pin in use gives no protection: its key is lost together with that one (RFC 7469 §4.3).
             if backup.contains(where: { live.contains(Self.digest(of: $0, mode: terms.mode)) }) {
                 source.cursor.report("this backup is already one of the pins under `of`", to: &problems)
             }
@@ -158,7 +160,7 @@ struct TrustMaterial {
         }
     }
 
-    /// The digest that is compared with a chain.
+    /// The digest of a pin, which is compared with the digests of a certificate chain.
     private static func digest(of pin: Pin, mode: PinSet.Mode) -> SHA256Digest {
         mode == .certificate ? pin.certificate?.digest ?? pin.publicKeyDigest : pin.publicKeyDigest
     }
@@ -178,8 +180,8 @@ struct TrustMaterial {
         } catch {
             file.cursor.report(
                 error == .nothingToPin
-                    ? "contains neither a certificate nor a public key"
-                    : "contains a certificate or public key that cannot be read",
+                    ? "the file contains neither a certificate nor a public key"
+                    : "the file contains a certificate or public key that cannot be read",
                 to: &problems)
         }
         return []

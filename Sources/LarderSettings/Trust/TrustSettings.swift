@@ -2,25 +2,26 @@ import CommandSupport
 import Foundation
 import ServerTrust
 
-/// The settings under `tls:`, as written and, once the files are read, as loaded.
+/// The settings under `tls:`, both as written and, once the files are read, as loaded.
 package struct TrustSettings: Equatable, Sendable {
     package var fallback = Fallback()
     package var hosts = Hosts()
-    /// Hosts of a project that the user has not decided about: they are used beside `hosts` and never override them.
+    /// The hosts in the settings of a project about which the user has not decided. They are used in addition to `hosts` and never
+    /// override them.
     var projectHosts: [ProjectHost] = []
     package var connect = Connect()
-    /// The folder with further files of hosts.
+    /// The folder that `tls.pins_from` names, with files of further hosts.
     var pinsFrom: String?
     var clientCertificates = ClientCertificates()
     package var authority = Authority()
-    /// The file that secrets of connections are written to.
+    /// The file to which the secrets of TLS connections are written.
     var keyLog: String?
     /// The loaded policies; `nil` if the files were not read.
     package var loaded: LoadedTrust?
 
     package init() {}
 
-    /// Whether the settings contain a policy for at least one host, or for the default.
+    /// Whether the settings contain a trust policy for at least one host, or for all other hosts.
     package var hasPolicies: Bool {
         let usual = TrustSettings()
         return fallback.shown != usual.fallback.shown || hosts.shown != usual.hosts.shown || pinsFrom != nil
@@ -55,7 +56,7 @@ extension TrustSettings {
         var shown = ShownValue.mapping([])
     }
 
-    /// How CONNECT is handled if Larder does not simply open a tunnel.
+    /// How Larder handles a CONNECT that it checks or intercepts: the settings under `tls.connect`.
     package struct Connect: Equatable, Sendable {
         package var verdictTTL = Duration.seconds(60)
         package var missingName = Permission.allow
@@ -67,20 +68,20 @@ extension TrustSettings {
         var refusalsKept = Duration.zero
     }
 
-    /// Whether a peer is offered HTTP/2.
+    /// Whether Larder offers HTTP/2 to a client or an origin.
     package enum HTTP2Offer: String, CaseIterable, Sendable { case auto, off }
 
     /// What happens to the Alt-Svc field of responses.
     package enum AltSvc: String, CaseIterable, Sendable { case remove, keep }
 
-    /// What happens if a client offers no protocol that Larder intercepts.
+    /// What happens if a client offers only protocols that Larder does not intercept.
     enum OtherProtocols: String, CaseIterable, Sendable { case tunnel, deny }
 
-    /// The CA whose certificates clients get from intercepted hosts.
+    /// The CA that issues the certificates for intercepted hosts.
     package struct Authority: Equatable, Sendable {
-        /// The folder of the CA; `nil` for the default folder, in which `larder ca init` creates it.
+        /// The folder of the CA; `nil` for the default folder, in which `larder ca init` creates the CA.
         package var folder: String?
-        /// A file whose first line is the key's passphrase.
+        /// A file whose first line is the passphrase of the CA's key.
         package var passphraseFile: String?
     }
 

@@ -10,8 +10,8 @@ extension TrustTerms {
         "minimum_tls", "minimum_key_sizes", "refuse_digests", "crl_files", "crl", "ocsp", "sct", "connect", "labels",
     ]
 
-    /// - Parameter mayWeaken: whether the policy is for named hosts.
-    /// - Returns: `nil` if the value is not a mapping. An invalid value inside adds a problem and keeps its default.
+    /// - Parameter mayWeaken: whether the policy is for hosts that are named.
+    /// - Returns: `nil` if the value is not a mapping. An invalid value in the mapping adds a problem and keeps its default.
     init?(_ cursor: SettingsCursor, mayWeaken: Bool, problems: inout SettingsProblems) {
         let suggestion = { PinTerms.keys.contains($0) ? "pins.\($0)" : NearestName.of($0, among: Self.keys) }
         guard let mapping = cursor.mapping(of: Self.keys, suggestion: suggestion, problems: &problems) else { return nil }

@@ -3,7 +3,7 @@ import ProxyPolicy
 import ServerTrust
 import UpstreamTransport
 
-/// A policy as written: each value is valid by itself, and the files are not read yet.
+/// A trust policy as written. Each value is valid by itself, and the files that the policy names are not read yet.
 package struct TrustTerms: Sendable {
     package enum Anchors: Sendable {
         case system
@@ -11,7 +11,7 @@ package struct TrustTerms: Sendable {
         case bundle(NamedFile)
     }
 
-    /// A file's path, and where the path is written.
+    /// The path of a file, and the place in the settings where the path is written.
     package struct NamedFile: Sendable {
         package let path: String
         let cursor: SettingsCursor
@@ -22,7 +22,7 @@ package struct TrustTerms: Sendable {
     var validatesHost = true
     var allowsUntrustedRoot = false
     var allowsExpired = false
-    /// The last day on which the weakening terms apply.
+    /// The last day on which the weakening settings of the policy apply.
     var until: CalendarDay?
     var minimumTLSVersion = TLSVersion.tls12
     var minimumKeySizes = KeySizes.usual
@@ -31,12 +31,13 @@ package struct TrustTerms: Sendable {
     var listCheck = Revocation.Check.off
     var stapleCheck = Revocation.Check.off
     var auditsSignedTimestamps = false
-    /// How CONNECT is handled; `nil` if this is not set, so that the pins determine it.
+    /// How CONNECT is handled; `nil` if the policy does not say it. Then Larder probes a host with pins, and opens a tunnel to any
+    /// other host, unless the default policy intercepts.
     package var connect: ConnectWay?
-    /// For a pattern: how many labels its star matches.
+    /// For a pattern of hosts: how many labels its star matches.
     var labels: TrustPolicySet.Entry.Labels?
 
-    /// The policy as written; `nil` for the default policy.
+    /// The policy's mapping in the settings; `nil` for the default policy.
     private let written: SettingsMapping?
 
     /// The default policy.
@@ -50,7 +51,7 @@ package struct TrustTerms: Sendable {
         return words
     }
 
-    /// Whether the key is set.
+    /// Whether the policy sets this key.
     func says(_ key: String) -> Bool { written?[key] != nil }
 
     /// All files that the policy names.
@@ -63,7 +64,7 @@ package struct TrustTerms: Sendable {
         return files
     }
 
-    /// The same terms with full paths, for use in another file.
+    /// The same policy with full paths, for use in another file.
     func withFullPaths(from origin: SettingsReader.Origin) -> TrustTerms {
         func full(_ file: NamedFile) -> NamedFile { NamedFile(path: origin.path(of: file.path), cursor: file.cursor) }
         func full(_ source: PinTerms.Source) -> PinTerms.Source {
@@ -80,10 +81,10 @@ package struct TrustTerms: Sendable {
     /// How CONNECT is handled.
     var connectWay: ConnectWay { connect ?? connectWayUnsaid }
 
-    /// Pins protect only if they are checked, so a host with pins is probed.
+    /// Pins protect only if Larder checks them, so the default for a host with pins is `probe`.
     var connectWayUnsaid: ConnectWay { pins == nil ? .tunnel : .probe }
 
-    /// The terms that accept a server that is usually rejected: the key, and a description.
+    /// The settings by which the policy accepts a server that is usually rejected: for each, the key and a description.
     var weaknesses: [(key: String, meaning: String)] {
         var found: [(key: String, meaning: String)] = []
         if !validatesHost { found.append(("validate_host", "the certificate may belong to another host")) }
@@ -94,7 +95,7 @@ package struct TrustTerms: Sendable {
             found.append(("minimum_key_sizes", "keys may be short"))
         }
         if !refusedDigests.isSuperset(of: TrustPolicy.brokenDigests) {
-            found.append(("refuse_digests", "signatures may be over MD5 or SHA-1"))
+            found.append(("refuse_digests", "signatures may use MD5 or SHA-1"))
         }
         return found
     }
@@ -123,11 +124,11 @@ package struct PinTerms: Sendable {
 
     package var mode = PinSet.Mode.publicKey
     package var live: [Source] = []
-    /// Pins of keys that are not in use yet (RFC 7469 §4.3).
+    /// Backup pins: pins of keys that are not in use yet (RFC 7469 §4.3).
     package var backup: [Source] = []
     var expires: CalendarDay?
     var onExpiry = PinSet.Expiry.fails
-    /// Whether violations are only reported, until `enforcedFrom` if that is set.
+    /// Whether violations are only reported. If `enforcedFrom` is set, they are only reported until that time.
     var isReportOnly = false
     var enforcedFrom: CalendarDay?
 

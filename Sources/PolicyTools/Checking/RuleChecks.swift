@@ -1,8 +1,8 @@
 import HTTPMessage
 import ProxyPolicy
 
-/// Finds rules that have no effect: those that never match, and those that one other rule overrides. Rules that several other
-/// rules override together are not found.
+/// Finds rules that have no effect: rules that never match, and rules that one other rule overrides. A rule that only several other
+/// rules together override is not found.
 package struct RuleChecks {
     private let policy: PolicyRuleSet
     private var denials = RulesByHost()
@@ -20,7 +20,7 @@ package struct RuleChecks {
     private init(_ policy: PolicyRuleSet) {
         self.policy = policy
         for (number, rule) in policy.rules.enumerated() {
-            // A rule in report mode overrides no other.
+            // A rule in report mode overrides no other rule.
             if rule.denies(under: policy.egress) { denials.insert(number, rule.condition) }
             if rule.allows { allowances.insert(number, rule.condition) }
         }
@@ -62,7 +62,7 @@ extension PolicyRule {
     }
 }
 
-/// The numbers of rules, by the hosts that they name.
+/// The numbers of rules, found by the hosts that the rules name.
 private struct RulesByHost {
     private var byHost: [HostPattern: [Int]] = [:]
     private var hostless: [Int] = []

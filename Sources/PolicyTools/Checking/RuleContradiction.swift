@@ -1,9 +1,9 @@
 import HTTPMessage
 import ProxyPolicy
 
-/// Finds conditions that no request can meet. Considers only hosts, schemes, ports, methods and paths.
+/// Finds conditions that no request can meet. This considers only hosts, schemes, ports, methods and paths.
 enum RuleContradiction {
-    /// Why no request can match; `nil` if one can, or if that is not known.
+    /// Why no request can match; `nil` if a request can match, or if Larder does not know.
     static func reason(in condition: RuleCondition, budget: inout StepBudget) -> String? {
         if condition.isForConnectOnly, let reason = reasonOfConnect(in: condition) { return reason }
         if !condition.methods.isEmpty, !condition.operations.isEmpty, !condition.hasMethodOfOperation {
@@ -25,11 +25,12 @@ enum RuleContradiction {
         return nil
     }
 
-    /// Whether one exclusion includes the condition, or all exclusions with the same single key do so together.
+    /// Whether the exclusions exclude every request that meets the condition. A single exclusion may do so. So may several exclusions
+    /// together, if each has only one key and all have the same key.
     private static func isExcluded(_ condition: RuleCondition, budget: inout StepBudget) -> Bool {
         let exclusions = condition.exclusions.filter(\.isForURLsOnly)
         if exclusions.isEmpty { return false }
-        // The methods and paths of an operation are not compared.
+        // The methods and paths of an operation are not compared here.
         var inner = condition
         inner.otherWords = []
         if inner.schemes.isEmpty { inner.schemes = [.http, .https] }
@@ -39,7 +40,7 @@ enum RuleContradiction {
         return joined(exclusions).contains { budget.spend(8) && RuleCoverage.covers($0, inner, budget: &budget) }
     }
 
-    /// The exclusions that have only one key, combined for each key.
+    /// The exclusions that have only one key. All exclusions with the same key are combined into one.
     private static func joined(_ exclusions: [RuleCondition]) -> [RuleCondition] {
         var (hosts, schemes, ports, methods) = (RuleCondition(), RuleCondition(), RuleCondition(), RuleCondition())
         for exclusion in exclusions where exclusion.wordCount == 1 {
@@ -53,7 +54,7 @@ enum RuleContradiction {
 }
 
 extension RuleCondition {
-    /// Whether the condition names methods, and each is CONNECT.
+    /// Whether the condition lists methods, and all of them are CONNECT.
     var isForConnectOnly: Bool { !methods.isEmpty && methods.allSatisfy { $0.method == .connect } }
 
     fileprivate var hasMethodOfOperation: Bool {

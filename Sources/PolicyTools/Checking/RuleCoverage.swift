@@ -3,7 +3,7 @@ import ProxyPolicy
 
 /// Decides whether one rule's match includes another rule's match.
 enum RuleCoverage {
-    /// Whether every request that `inner` matches also matches `outer`. `false` if the budget does not suffice to find out.
+    /// Whether every request that `inner` matches also matches `outer`. `false` if the step budget is used up before this is known.
     static func covers(_ outer: RuleCondition, _ inner: RuleCondition, budget: inout StepBudget) -> Bool {
         guard outer.otherWords.isEmpty || outer.otherWords == inner.otherWords else { return false }
         return coversHosts(outer.hosts, inner.hosts) && coversPorts(outer.ports, inner.ports)

@@ -3,21 +3,21 @@ import ProxyPolicy
 /// A rule that has no effect.
 package struct RuleRemark: Equatable, Sendable {
     package enum Cause: Equatable, Sendable {
-        /// No request can meet the match.
+        /// No request can meet the rule's match.
         case neverMatches(String)
         /// Every request that the rule matches is denied by another rule.
         case deniedBy(Int)
-        /// Another rule allows every request that this one allows.
+        /// Another rule allows every request that this rule allows.
         case allowedBy(Int)
-        /// The settings allow every request that no rule denies.
+        /// The rule allows requests, but the settings allow every request that no rule denies.
         case allowedByDefault
     }
 
-    /// The number of the rule without effect.
+    /// The number of the rule that has no effect.
     package let rule: Int
     package let cause: Cause
 
-    /// The other rule; `nil` if there is none.
+    /// The number of the rule that overrides it; `nil` if there is none.
     package var other: Int? {
         switch cause {
         case .neverMatches, .allowedByDefault: nil
@@ -25,7 +25,7 @@ package struct RuleRemark: Equatable, Sendable {
         }
     }
 
-    /// - Parameter place: the place of a rule, for example "line 4".
+    /// - Parameter place: gives the place of a rule, for example "line 4".
     package func text(of policy: PolicyRuleSet, place: (Int) -> String) -> String {
         func name(_ rule: Int) -> String { "`\(policy.rules[rule].name)` (\(place(rule)))" }
         switch cause {

@@ -1,33 +1,35 @@
 import HTTPMessage
 import ProxyPolicy
 
-/// The policy before a change, or after it.
+/// Which of two policies: the policy before a change, or after it.
 enum Side: Int, CaseIterable { case old, new }
 
-/// A rule's decision on whether a request may be forwarded.
+/// What a rule decides about whether a request may be forwarded.
 enum RuleEffect {
     case allow, deny
-    /// The rule decides nothing: it only edits, caches or checks.
+    /// The rule decides nothing about forwarding: it only edits, caches or checks.
     case none
 
-    /// Only this initializer determines which keys of a rule decide. Under the default `allow`, rules with `allow` decide nothing.
+    /// The effect of a rule. Only this initializer says which keys of a rule decide about forwarding. Under `egress.default: allow`,
+    /// rules with `allow` decide nothing.
     init(_ rule: PolicyRule, under egress: EgressTerms) {
         self = rule.denies(under: egress) ? .deny : rule.allows && egress.appliedDefault == .deny ? .allow : .none
     }
 }
 
-/// A rule that decides, prepared for comparison.
+/// A rule that decides about forwarding, prepared for comparison.
 struct ComparedRule {
     let number: Int32
     let effect: RuleEffect
     let condition: RuleCondition
     let methods: [[UInt8]]
-    /// If empty, the rule matches every path.
+    /// The path patterns of the rule. If there are none, the rule matches every path.
     let paths: [PathTokens]
-    /// Rules of either policy with the same number have the same effect on the same requests.
+    /// A number for the rule's meaning besides its hosts. Rules with the same number, in either policy, have the same effect on the
+    /// same requests.
     let meaning: Int32
-    /// The number for the keys that are not compared (`RuleCondition.otherWords`); 0 if there are none. Equal keys have the same
-    /// number.
+    /// A number for the keys that are compared only as text (`RuleCondition.otherWords`); 0 if there are none. Equal texts have the
+    /// same number.
     let opaque: Int32
 
     func matches(_ scheme: RequestTarget.Scheme) -> Bool {
@@ -39,7 +41,7 @@ struct ComparedRule {
     func matches(method: [UInt8]) -> Bool { methods.isEmpty || methods.contains(method) }
 }
 
-/// Numbers for texts: the same text has the same number, in both policies.
+/// Gives numbers to texts. The same text has the same number in both policies.
 struct TextNumbers {
     private var numbers: [[UInt8]: Int32] = [[]: 0]
 
@@ -51,10 +53,10 @@ struct TextNumbers {
     }
 }
 
-/// The rules of one policy that decide, found by host.
+/// The rules of one policy that decide about forwarding, found by host.
 struct ComparedRules {
     let rules: [ComparedRule]
-    /// The rules for any host.
+    /// The indexes of the rules for any host.
     let hostless: [Int]
     private var byHost: [HostPattern: [Int]] = [:]
 
@@ -83,14 +85,14 @@ struct ComparedRules {
 
     var hosts: Dictionary<HostPattern, [Int]>.Keys { byHost.keys }
 
-    /// The rules that name one of the patterns, in the order of the settings.
+    /// The indexes of the rules that name one of the patterns, in the order of the settings.
     func rules(naming patterns: [HostPattern]) -> [Int] {
         let found = patterns.compactMap { byHost[$0] }
         if found.count < 2 { return found.first ?? [] }
         return Set(found.joined()).sorted()
     }
 
-    /// The rule's meaning besides its host.
+    /// A text for the rule's meaning besides its hosts.
     private static func meaning(of condition: RuleCondition, _ effect: RuleEffect) -> [UInt8] {
         var text: [UInt8] = [effect == .deny ? 1 : 0]
         func add(_ parts: [[UInt8]]) {

@@ -1,17 +1,17 @@
 import HTTPMessage
 import ProxyPolicy
 
-/// Hosts that the patterns of two policies do not distinguish.
+/// A class of hosts: hosts that the patterns of two policies do not distinguish.
 struct HostClass {
-    /// A host of the class.
+    /// One host of the class, as an example.
     let host: String
     /// The patterns that match the hosts of the class, besides `*`.
     let patterns: [HostPattern]
     let label: String
 }
 
-/// All hosts, divided by patterns: hosts with their own pattern, hosts below a name that match no pattern with a longer name, addresses,
-/// and all others.
+/// Divides all hosts into classes by the patterns of two policies. The classes are: each host with its own pattern, the hosts below a
+/// name that match no pattern with a longer name, addresses, and all other hosts.
 enum HostClasses {
     static func all(of patterns: Set<HostPattern>) -> [HostClass] {
         var classes: [HostClass] = []
@@ -46,8 +46,8 @@ enum HostClasses {
         return found
     }
 
-    /// A host below the name that has no pattern of its own. The host is only one label deeper than the name, so it matches no `*.` pattern
-    /// with a longer name.
+    /// An example of a host below the name that has no pattern of its own. The host is only one label deeper than the name, so it
+    /// matches no `*.` pattern with a longer name.
     /// - Returns: `nil` if the name is too long for such a host.
     private static func freshHost(below name: String, _ patterns: Set<HostPattern>) -> String? {
         for number in 0...patterns.count {

@@ -1,7 +1,7 @@
 import HTTPMessage
 
-/// The path patterns of the rules of two policies as one nondeterministic automaton over the bytes of a path. Patterns with a common
-/// beginning share its nodes.
+/// The path patterns of all rules of two policies, as one nondeterministic automaton that reads a path byte by byte. Patterns with a
+/// common beginning share its nodes.
 struct PathAutomaton {
     private enum Loop { case none, segment, across }
 
@@ -15,7 +15,7 @@ struct PathAutomaton {
         var ends: [PatternEnd] = []
     }
 
-    /// The end of a rule's pattern.
+    /// The end of a path pattern, with the rule that has the pattern.
     struct PatternEnd {
         let side: Side
         let effect: RuleEffect
@@ -70,7 +70,7 @@ struct PathAutomaton {
 
     // MARK: Searching
 
-    /// A set of nodes that one path reaches, and how it was reached.
+    /// The set of nodes that a path reaches, with the last byte of the path and the state before it.
     private struct State {
         let nodes: [Int32]
         let parent: Int32
@@ -82,11 +82,11 @@ struct PathAutomaton {
         let isAfterSlash: Bool
     }
 
-    /// Visits one shortest path for each set of patterns that paths can match.
+    /// Paths match different sets of patterns. For each such set, visits one of the shortest paths that match it.
     /// - Parameters:
-    ///   - budget: loses a step for each node that is visited.
+    ///   - budget: the steps that are left; each visited node takes a step.
     ///   - visit: receives the ends of the patterns that match, and the path.
-    /// - Returns: `false` if the budget did not suffice.
+    /// - Returns: `false` if the steps were used up first.
     func search(
         in universe: PathUniverse, budget: inout StepBudget, visit: (_ ends: [PatternEnd], _ path: () -> [UInt8]) -> Void
     ) -> Bool {
@@ -124,7 +124,7 @@ struct PathAutomaton {
         return path.reversed()
     }
 
-    /// The bytes that lead to different states: those of the literals, a slash, and one for all others.
+    /// One byte for each different state that can follow: the bytes of the literals, a slash, and one byte for all others.
     private func bytes(from state: [Int32], in universe: PathUniverse, afterSlash: Bool) -> [UInt8] {
         var isLiteral = [Bool](repeating: false, count: 256)
         var bytes: [UInt8] = []
@@ -140,7 +140,7 @@ struct PathAutomaton {
         return bytes
     }
 
-    /// All bytes; those that are easy to read in a path first.
+    /// All bytes, in the order in which they are chosen for examples: bytes that are easy to read in a path come first.
     private static let ordinaryBytes: [UInt8] =
         Array("xyzabcdefghijklmnopqrstuvw0123456789-_".utf8) + Array(0x21...0xFF) + Array(0...0x20)
 
@@ -164,7 +164,7 @@ struct PathAutomaton {
         return reached
     }
 
-    /// Adds the node, and the stars after it.
+    /// Adds the node, and the nodes for stars that directly follow it.
     private func close(over node: Int32, into reached: inout [Int32]) {
         reached.append(node)
         let stars = nodes[Int(node)]
@@ -177,7 +177,7 @@ struct PathAutomaton {
     }
 }
 
-/// How many steps a comparison may still take.
+/// The number of steps that a comparison may still take.
 struct StepBudget {
     private var left: Int
 

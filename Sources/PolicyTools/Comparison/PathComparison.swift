@@ -1,7 +1,7 @@
 import HTTPMessage
 import ProxyPolicy
 
-/// Finds the paths for which two lists of rules differ.
+/// Finds the paths about which two lists of rules decide differently.
 struct PathComparison {
     /// The rules that decide about a path.
     enum Cause: Hashable {
@@ -24,7 +24,7 @@ struct PathComparison {
 
     struct Difference {
         let kind: PolicyChange.Kind
-        /// The path as a client would send it.
+        /// The path in the form in which a client would send it.
         let sent: String
         let causes: Causes
     }
@@ -53,8 +53,8 @@ struct PathComparison {
     private var bases: [Base]
     private var automaton = PathAutomaton()
     private let lists: RuleLists
-    /// The sets of paths in which the lists can differ. The readings of paths matter only if a pattern has a literal part that occurs only
-    /// in paths with several readings.
+    /// The sets of paths in which the lists can differ. Paths with several readings are considered only if some pattern has a literal
+    /// part that occurs in no other paths.
     private(set) var universes = [PathUniverse.oneReading]
 
     init(_ lists: RuleLists, oldDefault: EgressDefault, newDefault: EgressDefault) {
@@ -77,8 +77,8 @@ struct PathComparison {
         bases[side.rawValue].isDefault || lists[side].contains { $0.effect == .allow }
     }
 
-    /// A comparison of only the rules that deny; `nil` if it is not needed. Such rules also apply to readings that a rule with `allow` need
-    /// not match, such as a path before its escapes are decoded.
+    /// A comparison of only the rules that deny; `nil` if it is not needed. Such a rule applies if any reading of the path matches, for
+    /// example the path before its escapes are decoded. Rules that allow are not compared with that reading.
     var denialsAlone: PathComparison? {
         let denials = lists.filtered { $0.effect == .deny && !$0.paths.isEmpty }
         if Set(denials.old.map(\.meaning)) == Set(denials.new.map(\.meaning)) { return nil }

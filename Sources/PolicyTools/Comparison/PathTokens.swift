@@ -4,15 +4,15 @@ import ProxyPolicy
 /// One part of a path pattern: a byte, or a run of stars (see `PathPattern`).
 enum PathToken: Hashable {
     case byte(UInt8)
-    /// `*`: any bytes within a segment.
+    /// The star `*`, which matches any bytes within a segment.
     case segment
-    /// `**`: any bytes.
+    /// The stars `**`, which match any bytes.
     case across
-    /// The stars of `/**/`: like `across`, but the slash after them may be missing.
+    /// The stars of `/**/`. They match like `across`, but the slash after them may be missing.
     case betweenSlashes
 }
 
-/// A path pattern as servers compare it: with its escapes decoded.
+/// A path pattern in the form in which it is compared with decoded paths: with its escapes decoded.
 struct PathTokens {
     let tokens: [PathToken]
     /// Whether a literal part occurs only in paths with several readings (`PathReadings`): an escape, `;`, `\`, an empty segment, or a dot
@@ -48,7 +48,7 @@ struct PathTokens {
         return standsBetweenSlashes ? .betweenSlashes : .across
     }
 
-    /// The decoded bytes, and `nil` for each star.
+    /// The decoded bytes of the pattern; `nil` stands for a star.
     private static func literals(_ text: [UInt8]) -> [UInt8?] {
         var literals: [UInt8?] = []
         var index = 0
@@ -65,9 +65,9 @@ struct PathTokens {
     }
 }
 
-/// The paths that a comparison considers.
+/// The set of paths that a comparison considers.
 enum PathUniverse {
-    /// Paths with one reading, as a request can have them.
+    /// Paths that have one reading, as requests can contain them.
     case oneReading
     /// All byte strings that begin with a slash: the readings of any path.
     case readings
@@ -80,7 +80,7 @@ enum PathUniverse {
         }
     }
 
-    /// Whether a request's path may contain the byte, and servers agree on its meaning.
+    /// Whether a request's path may contain the byte, and all servers agree on its meaning.
     static func hasOneReading(_ byte: UInt8) -> Bool {
         switch byte {
         case 0...ASCII.space, 0x7F, UInt8(ascii: "%"), ASCII.backslash, ASCII.semicolon, ASCII.question, UInt8(ascii: "#"): false

@@ -1,17 +1,17 @@
 import TextCoding
 
-/// Requests that one of two policies allows and the other does not, represented by one example.
+/// Requests that one of two policies allows and the other does not. One request is given as an example.
 package struct PolicyChange: Equatable, Sendable {
     package enum Kind: String, Sendable {
-        /// The new policy allows the requests.
+        /// Only the new policy allows the requests.
         case opens
-        /// The old policy allows the requests.
+        /// Only the old policy allows the requests.
         case closes
     }
 
-    /// Why the example alone does not prove the change.
+    /// Why the example alone does not prove that the policies differ.
     package enum Doubt: String, Sendable {
-        /// Rules match on more than a URL and a method.
+        /// Some rules match on more than a URL and a method.
         case otherWords = "other_words"
         /// Servers may read the path in several ways.
         case readings
@@ -22,7 +22,7 @@ package struct PolicyChange: Equatable, Sendable {
     package let doubt: Doubt?
     package let method: String
     package let target: String
-    /// The pattern of the hosts: a host, `*.example.com`, or "any other host".
+    /// The pattern of the changed hosts: a host, `*.example.com`, or "any other host".
     package let hosts: String
     package let before: Standing
     package let after: Standing
@@ -46,10 +46,10 @@ package struct PolicyChange: Equatable, Sendable {
         package var text: String {
             let ending = allowsAnyProtocol && rule != nil ? ", for any protocol" : ""
             switch word {
-            case .allow: return (rule.map { "rule `\($0)` allows it" } ?? "no rule denies it") + ending
+            case .allow: return (rule.map { "rule `\($0)` allows the request" } ?? "no rule denies the request") + ending
             case .intercept: return "allowed only if Larder intercepts the host"
-            case .deniedByRule: return "rule `\(rule ?? "")` denies it"
-            case .egressDenied: return "no rule allows it"
+            case .deniedByRule: return "rule `\(rule ?? "")` denies the request"
+            case .egressDenied: return "no rule allows the request"
             case .ambiguousPath: return "the path is ambiguous, and the rules do not allow every interpretation"
             }
         }
@@ -59,7 +59,8 @@ package struct PolicyChange: Equatable, Sendable {
         }
     }
 
-    /// One line, for example: opens GET https://example.com/ (before: no rule allows it; now: rule `x` allows it).
+    /// The change as one line, for example: opens GET https://example.com/
+    /// (before: no rule allows the request; now: rule `x` allows the request).
     package var text: String {
         let verb = doubt == nil ? kind.rawValue : kind == .opens ? "may open" : "may close"
         let cause =
@@ -72,7 +73,7 @@ package struct PolicyChange: Equatable, Sendable {
         return "\(verb) \(method) \(printable(target, limit: 300)) (before: \(former); now: \(now)\(cause))"
     }
 
-    /// Of two verdicts that allow a tunnel, one may allow it for any protocol and the other for TLS only.
+    /// Both verdicts may allow a tunnel, one of them for any protocol and the other for TLS only.
     private func limit(of standing: Standing, beside other: Standing) -> String {
         let areAllowed = standing.word == .allow && other.word == .allow
         return method == "CONNECT" && areAllowed && other.allowsAnyProtocol && !standing.allowsAnyProtocol
@@ -88,10 +89,10 @@ package struct PolicyChange: Equatable, Sendable {
     }
 }
 
-/// The result of a comparison.
+/// The result of comparing two policies.
 package struct PolicyDifferences: Sendable {
     package internal(set) var changes: [PolicyChange] = []
-    /// Whether there are more changes than the list may contain.
+    /// Whether there are more changes than are listed.
     package internal(set) var isCut = false
     /// Hosts whose rules are too many or too complex to be compared.
     package internal(set) var notCompared: [String] = []

@@ -3,10 +3,10 @@ import ProxyPolicy
 
 /// Finds requests that one of two policies allows and the other does not.
 ///
-/// Hosts, schemes, ports and methods are divided into finitely many classes; neither policy distinguishes within a class. For each
-/// combination of classes, one search in the automaton of the path patterns finds the paths that differ. The comparison is exact for paths
-/// with one reading (`PathReadings`) and rules without other keys. Both policies evaluate each example before it is reported; a change that
-/// they do not confirm is reported as doubtful.
+/// Hosts, schemes, ports and methods are divided into finitely many classes, so that each policy treats all members of a class alike.
+/// For each combination of classes, one search in the automaton of the path patterns finds the paths that differ. The comparison is
+/// exact for paths with one reading (`PathReadings`) and for rules that match only on the URL and the method. Both policies evaluate
+/// each example before it is reported. If they do not confirm the change, it is reported as doubtful.
 package struct PolicyComparison {
     private let old: PolicyRuleSet
     private let new: PolicyRuleSet
@@ -28,7 +28,7 @@ package struct PolicyComparison {
 
     /// - Parameters:
     ///   - changes: the maximum number of listed changes.
-    ///   - steps: the maximum number of steps, which bounds the time.
+    ///   - steps: the maximum number of steps, which limits the time.
     package static func differences(
         from old: PolicyRuleSet, to new: PolicyRuleSet, changes: Int = PolicyToolLimits.changes,
         steps: Int = PolicyToolLimits.comparisonSteps
@@ -177,7 +177,7 @@ package struct PolicyComparison {
         }
     }
 
-    /// The verdicts of both policies; `nil` if the method and the target make no valid request.
+    /// The verdicts of both policies on the example; `nil` if its method and target make no valid request.
     private mutating func decide(_ method: String, _ target: String) -> (PolicyDecision, PolicyDecision)? {
         guard let request = try? PolicyRequest(method, target) else { return nil }  // some readings cannot be a request's path
         return (PolicyDecision(request, under: old, into: &scratch), PolicyDecision(request, under: new, into: &scratch))
@@ -200,12 +200,12 @@ package struct PolicyComparison {
 }
 
 extension PolicyDecision {
-    /// What a CONNECT may do without being intercepted: 0 for nothing, 1 for TLS to its host, 2 for any protocol.
+    /// What a CONNECT may do if Larder does not intercept it: 0 for nothing, 1 for TLS to the host, 2 for any protocol.
     fileprivate var tunnelLevel: Int { word != .allow ? 0 : allowsAnyProtocol ? 2 : 1 }
 }
 
 extension ComparedRule {
-    /// Whether the rule may decide about a CONNECT to this port from some client.
+    /// Whether, for some client, the rule may decide about a CONNECT to this port.
     fileprivate func mayDecideTunnel(to port: UInt16) -> Bool {
         // A CONNECT has no query and no content, and belongs to no operation.
         guard matches(.https), matches(port: port), condition.queries.isEmpty, condition.contentLengths.isEmpty,
@@ -217,14 +217,14 @@ extension ComparedRule {
 }
 
 extension [ComparedRule] {
-    /// The rules whose meaning none of `others` has.
+    /// The rules that have no counterpart with the same meaning in `others`.
     fileprivate func lacking(_ others: [ComparedRule]) -> [ComparedRule] {
         let meanings = Set(others.map(\.meaning))
         return filter { !meanings.contains($0.meaning) }
     }
 }
 
-/// The rules of both policies for the same requests.
+/// The rules of the old and of the new policy for the same requests.
 struct RuleLists {
     let old: [ComparedRule]
     let new: [ComparedRule]
@@ -235,6 +235,6 @@ struct RuleLists {
 
     subscript(side: Side) -> [ComparedRule] { side == .old ? old : new }
 
-    /// Different lists have different keys.
+    /// A key by which pairs of lists are compared: different lists have different keys.
     var key: [Int32] { old.map(\.number) + [-1] + new.map(\.number) }
 }

@@ -1,17 +1,17 @@
 import HTTPMessage
 import ProxyPolicy
 
-/// Requests to one host that the host's rules can distinguish only by path.
+/// A set of requests to one host. The host's rules can distinguish these requests only by path.
 struct RequestRegion {
     let scheme: RequestTarget.Scheme
     let port: UInt16
     let method: [UInt8]
 }
 
-/// Divides the requests to a host by scheme, port and method.
+/// Divides the requests to a host by scheme, port and method, so that the host's rules distinguish the requests in one part only by path.
 struct RequestRegions {
     private(set) var schemes: [RequestTarget.Scheme] = [.https]
-    /// The ranges of ports within which the rules do not distinguish.
+    /// The ranges of ports; the rules treat all ports of a range alike.
     private(set) var ports: [ClosedRange<UInt16>] = []
     private(set) var methods: [[UInt8]] = []
 
@@ -47,7 +47,7 @@ struct RequestRegions {
         return "X-METHOD\(number)"
     }
 
-    /// The default port if it is in the range, because a URL may omit it.
+    /// An example port from the range: the scheme's default port if the range has it, because a URL may omit that port.
     static func port(in range: ClosedRange<UInt16>, of scheme: RequestTarget.Scheme) -> UInt16 {
         range.contains(scheme.defaultPort) ? scheme.defaultPort : range.lowerBound
     }

@@ -3,10 +3,10 @@ import ProxyPolicy
 
 /// The verdict of a policy on one request, with the rules that led to it.
 package struct PolicyDecision: Equatable, Sendable {
-    /// The codes are those of the responses and of the log.
+    /// The verdict as a word. The words are the codes in responses and in the log.
     package enum Word: String, Sendable, CaseIterable {
         case allow
-        /// Only for a CONNECT: rules look at the requests inside, so Larder must intercept the host.
+        /// For a CONNECT only: rules look at the requests inside the tunnel, so Larder must intercept the host.
         case intercept
         case deniedByRule = "denied_by_rule"
         case egressDenied = "egress_denied"
@@ -14,17 +14,17 @@ package struct PolicyDecision: Equatable, Sendable {
     }
 
     package let word: Word
-    /// The rule that decides: the one that denies, or the first that allows. `nil` if no rule does.
+    /// The rule that decides: the rule that denies, or the first rule that allows. `nil` if no rule decides.
     package let rule: String?
-    /// The text for the client; `nil` unless a rule denies.
+    /// The reason that the client gets; `nil` unless a rule denies.
     package let reason: String?
     /// The names of the matching rules, in the order of the settings.
     package let matched: [String]
-    /// Why the request would be denied if report mode did not forward it; `nil` if no rule would deny it.
+    /// Why the request would be denied if report mode did not forward it; `nil` if it would not be denied.
     package let reported: Word?
     /// The rule that would deny the request.
     private let reportedRule: String?
-    /// Whether the request is a PURGE that no rule has to allow, because Larder does not forward it.
+    /// Whether the request is a PURGE that needs no rule to allow it, because Larder does not forward it.
     private let isFreePurge: Bool
     /// Whether the request is an allowed CONNECT whose tunnel may carry any protocol.
     package let allowsAnyProtocol: Bool
@@ -57,7 +57,7 @@ package struct PolicyDecision: Equatable, Sendable {
             rule = matched.denyingRule?.name
             reason = matched.denyingRule?.reason
         case .unlisted, .ambiguousPath:
-            // A PURGE also removes stored responses of a host that no rule allows.
+            // A client may also purge the stored responses of a host that no rule allows.
             word = request.isPurge ? .allow : verdict == .unlisted ? .egressDenied : .ambiguousPath
             rule = nil
         }
@@ -84,10 +84,10 @@ package struct PolicyDecision: Equatable, Sendable {
 
     private static func text(of word: Word, _ rule: String?) -> String {
         switch word {
-        case .allow: rule.map { "allowed by rule `\($0)`" } ?? "allowed: no rule denies this"
+        case .allow: rule.map { "allowed by rule `\($0)`" } ?? "allowed: no rule denies the request"
         case .intercept: "allowed only if Larder intercepts the host"
         case .deniedByRule: "denied by rule `\(rule ?? "")`"
-        case .egressDenied: "denied: no rule allows this"
+        case .egressDenied: "denied: no rule allows the request"
         case .ambiguousPath: "denied: the path is ambiguous, and the rules do not allow every interpretation"
         }
     }

@@ -8,7 +8,7 @@ package struct PolicyEvaluation: Sendable {
     package let decision: PolicyDecision
     /// The verdicts on the readings of the path; empty if the path has one reading.
     package let readings: [ReadingVerdict]
-    /// The rule that would allow the request, as JSON; `nil` if there is none, or none is shown.
+    /// A rule that would allow the request, as JSON; `nil` if there is no such rule, or if it is not to be shown.
     package let suggestion: String?
     /// The verdict on the tunnel that carries the request; `nil` unless its URL is https.
     package let tunnel: PolicyDecision?
@@ -18,7 +18,7 @@ package struct PolicyEvaluation: Sendable {
     /// Whether the rules and `clients.purge` allow the request.
     package var isAllowed: Bool { decision.isAllowed && purgeRefusal == nil }
 
-    /// - Parameter purgers: the clients that may send PURGE: the setting `clients.purge`.
+    /// - Parameter purgers: the clients that may send PURGE (the setting `clients.purge`).
     package init(_ request: PolicyRequest, under policy: PolicyRuleSet, purgers: [AddressRange] = []) {
         self.request = request
         decision = PolicyDecision(request, under: policy)
@@ -34,7 +34,7 @@ package struct PolicyEvaluation: Sendable {
         guard request.head.method != .connect, target.scheme == .https else { return nil }
         let host = request.head.fields.text(of: target.host)
         let written = target.hostKind == .ipv6 && !host.hasPrefix("[") ? "[\(host)]" : host
-        // The request is always valid, because its parts are from another request.
+        // The CONNECT request is always valid, because its parts are from a valid request.
         return try? PolicyRequest("CONNECT", "\(written):\(target.port)", from: request.facts.client)
     }
 
@@ -55,7 +55,9 @@ package struct PolicyEvaluation: Sendable {
         lines += readings.prefix(Self.shownReadings).map { reading in
             "reading: \(String(decoding: reading.path, as: UTF8.self)) (\(reading.outcome.rawValue))"
         }
-        if readings.count > Self.shownReadings { lines.append("and \(readings.count - Self.shownReadings) more readings") }
+        if readings.count > Self.shownReadings {
+            lines.append("and \(readings.count - Self.shownReadings) more interpretations of the path")
+        }
         if let tunnel { lines.append("tunnel: \(tunnel.text)") }
         if let suggestion { lines.append("suggestion: \(suggestion)") }
         return lines
@@ -85,13 +87,13 @@ package struct PolicyEvaluation: Sendable {
     }
 }
 
-/// Why Larder refuses a PURGE. The codes are those of the responses.
+/// Why Larder refuses a PURGE. The raw values are the codes in responses.
 package enum PurgeRefusal: String, Sendable {
     case off = "purge_off"
     case notAllowed = "purge_not_allowed"
 
-    /// - Parameter purgers: the setting `clients.purge`.
-    /// - Returns: `nil` if the client may purge, or if its address is not known.
+    /// - Parameter purgers: the clients that may send PURGE (the setting `clients.purge`).
+    /// - Returns: `nil` if the client may purge, or if the client's address is not known.
     init?(of client: ClientFacts, _ purgers: [AddressRange]) {
         if purgers.isEmpty {
             self = .off

@@ -2,15 +2,15 @@ import HTTPMessage
 import HTTPWire
 import ProxyPolicy
 
-/// A request to evaluate a policy for: a method, a URL (or the authority of a CONNECT), fields, and the client.
+/// A request on which a policy is evaluated: a method, a URL (or the authority of a CONNECT), fields, and the client.
 package struct PolicyRequest: Equatable, Sendable {
     package let method: String
     package let target: String
     package let head: RequestHead
-    /// The facts about the client and the length of the content that rules can match.
+    /// The facts that rules can match besides the head: about the client, and the length of the content.
     package let facts: RequestFacts
 
-    /// Whether the request is a PURGE. Larder does not forward it, but removes stored responses.
+    /// Whether the request is a PURGE. Larder does not forward a PURGE, but removes stored responses.
     var isPurge: Bool { method == "PURGE" }
 
     package struct Fault: Error {
@@ -19,12 +19,12 @@ package struct PolicyRequest: Equatable, Sendable {
 
     /// - Parameters:
     ///   - fields: lines such as `Accept: text/html`. A Host line replaces the Host field that is made from the URL.
-    ///   - client: facts that are not given are unknown. No rule that needs them allows the request, and a rule with `deny` that needs them
-    ///     denies it.
+    ///   - client: the known facts about the client. If a rule needs another fact, a rule with `allow` does not allow the request, and a
+    ///     rule with `deny` denies the request.
     package init(
         _ method: String, _ target: String, fields: [String] = [], from client: ClientFacts = ClientFacts()
     ) throws(Fault) {
-        // A request does not contain the fragment of its URL.
+        // The fragment of a URL is not part of the request.
         let sent = target.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).first.map(String.init) ?? ""
         let isAbsolute = sent.utf8.starts(with: "http://".utf8) || sent.utf8.starts(with: "https://".utf8)
         guard isAbsolute || method == "CONNECT" else {
@@ -50,7 +50,7 @@ package struct PolicyRequest: Equatable, Sendable {
         facts = RequestFacts(client: client, contentLength: Self.contentLength(of: head.fields))
     }
 
-    /// Reads `GET https://example.com/`.
+    /// Reads a method and a URL, such as `GET https://example.com/`.
     package init(_ line: String, fields: [String] = [], from client: ClientFacts = ClientFacts()) throws(Fault) {
         let parts = line.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 2 else { throw Fault(reason: "expected a method and a URL, such as GET https://example.com/") }

@@ -1,15 +1,15 @@
 import HTTPMessage
 
-/// The conditions of a squid ACL on a requestthat Larder's rules can express. A request has to match one of the values.
+/// The conditions of a squid ACL on a request, as far as Larder's rules can express them. A request has to match one of the values.
 struct SquidACL {
-    /// A scheme, a host and a path, of `url_regex`. The port is the scheme's own.
+    /// The scheme, host and path in a `url_regex`. The port is the default port of the scheme.
     struct URLPrefix: Equatable {
         let scheme: String
         let host: String
         let path: String
     }
 
-    /// The type of the ACL. In squid, all lines with one name form one list of one type.
+    /// The type of the ACL. In squid, all lines with one name form one list, which has one type.
     let type: String
     var isEverything = false
     /// Whether the ACL is for the paths of squid's cache manager.
@@ -22,14 +22,14 @@ struct SquidACL {
     private(set) var urls: [URLPrefix] = []
     /// Addresses and ranges of clients.
     private(set) var clients: [String] = []
-    /// Addresses and ranges that requests are sent to.
+    /// Addresses and ranges of the servers to which requests are sent.
     private(set) var destinations: [String] = []
-    /// Why Larder's rules cannot express all of the ACL; `nil` if they can.
+    /// Why Larder's rules cannot express the whole ACL; `nil` if they can.
     private(set) var fault: String?
 
     init(type: String) { self.type = type }
 
-    /// The ACLs that squid defines by itself.
+    /// The ACLs that every squid.conf has without defining them.
     static var predefined: [String: SquidACL] {
         func acl(_ type: String, _ values: String...) -> SquidACL {
             var acl = SquidACL(type: type)
@@ -50,11 +50,12 @@ struct SquidACL {
             && destinations.isEmpty && !isEverything && !isManager
     }
 
-    /// - Parameter reason: why Larder's rules cannot express the ACL. Only the first reason is kept.
+    /// Marks the ACL as one that Larder's rules cannot express.
+    /// - Parameter reason: why they cannot. Only the first reason is kept.
     mutating func spoil(_ reason: String) { if fault == nil { fault = reason } }
 
-    /// Adds the words that follow the type in a line.
-    /// - Returns: a remark on values that never match; `nil` if there are none.
+    /// Adds the words that follow the ACL's type in a line.
+    /// - Returns: a remark about values that never match; `nil` if there are none.
     mutating func add(_ words: [String]) -> String? {
         let isExpression = ["dstdom_regex", "urlpath_regex", "url_regex"].contains(type)
         var ignoresCase = false
@@ -65,8 +66,8 @@ struct SquidACL {
             if isCase || areOptions && word.hasPrefix("-") {
                 if isCase { ignoresCase = word == "-i" }
                 if ["-i", "+i", "-n", "--"].contains(word) { continue }
-                // This option changes the meaning of the values.
-                spoil("rules have no counterpart to the option `\(word)`")
+                // This option changes how squid compares the values, so the ACL cannot be expressed.
+                spoil("rules have no equivalent of the option `\(word)`")
                 return remark
             }
             areOptions = false
@@ -77,7 +78,7 @@ struct SquidACL {
             } else if !read(word, ignoresCase: ignoresCase) {
                 spoil(
                     Self.types.contains(type)
-                        ? "`\(word)` has no counterpart in a rule" : "rules have no counterpart to the type `\(type)`")
+                        ? "`\(word)` has no equivalent in a rule" : "rules have no equivalent of the type `\(type)`")
             }
         }
         return remark
@@ -109,7 +110,7 @@ struct SquidACL {
         case "port": return add(Self.port(word), to: &ports)
         case "method": return add(Self.method(word), to: &methods)
         case "proto":
-            // Larder supports no schemes other than http and https.
+            // A word for another scheme is ignored, because Larder supports only http and https.
             if let form = SquidForm(scheme: word) { forms.insert(form) }
             return true
         case "urlpath_regex": return add(SquidRegex.path(word, ignoresCase: ignoresCase), to: &paths)
@@ -118,7 +119,7 @@ struct SquidACL {
         }
     }
 
-    /// `.example.com` is the domain and all hosts below it.
+    /// In squid, `.example.com` means the domain and all hosts below it.
     private static func domain(_ text: String) -> [String]? {
         let name = text.lowercased()
         let hosts = name.first == "." ? [String(name.dropFirst()), "*\(name)"] : [name]
@@ -140,10 +141,10 @@ struct SquidACL {
     }
 }
 
-/// The forms of a request to a proxy.
+/// The forms in which a client can send a request to a proxy.
 enum SquidForm: CaseIterable {
     case http
-    /// A request for an https URL that is sent to the proxy itself, without a tunnel.
+    /// A request for an https URL that is sent to the proxy itself, not through a tunnel.
     case https
     case connect
 
@@ -157,7 +158,7 @@ enum SquidForm: CaseIterable {
 }
 
 enum SquidAddress {
-    /// An address or a range; also in the form `10.0.0.0/255.0.0.0`.
+    /// An address or a range, which may have a mask as in `10.0.0.0/255.0.0.0`.
     static func range(_ text: String) -> String? {
         if AddressRange(text) != nil { return text }
         let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)

@@ -1,19 +1,20 @@
-/// Reads the lines of a squid.conf that decide about requests.
+/// Reads the lines of a squid.conf that decide whether a request is allowed.
 struct SquidAccess {
     private let lists: SquidLists
     private(set) var rules: [SquidRule] = []
     private(set) var remarks: [SquidImport.Remark]
     /// Whether every request that no rule allows is denied.
     var deniesOthers: Bool { isEnded ? endDenies : closing != nil || !lastLineDenies }
-    /// The addresses that no request may reach, except the addresses that Larder denies by default.
+    /// The addresses to which no request may be sent, in addition to the addresses that Larder denies by default.
     private(set) var deniedAddresses: [String] = []
 
     private var isEnded = false
     private var endDenies = true
-    /// If no line matches a request, squid does the opposite of its last line. If the last line is not expressed exactly, the import allows
-    /// only what its rules allow.
+    /// Whether the last line denies. If no line matches a request, squid does the opposite of its last line. If Larder's rules do not
+    /// express the last line exactly, the imported policy allows only what its rules allow.
     private var lastLineDenies = false
-    /// The line that denies requests which no rule can name: no later line allows anything.
+    /// The number of a line that denies requests which no rule can name. Because of it, no later line is imported as a rule that
+    /// allows.
     private var closing: Int?
     private var depth = 0
     /// An upper bound for the size of the rules and addresses, in bytes.
@@ -67,7 +68,7 @@ struct SquidAccess {
         let words = directive.words
         let isFirst = checked.insert(words[0]).inserted
         if isFirst, depth == 0, words.dropFirst() == [action, "all"] {
-            // This line and later lines of the same directive change nothing.
+            // This line matches every request, and its action changes nothing. Squid uses no later line of the same directive.
             checked.insert("\(words[0]) \(action)")
             return note(directive, "`\(words[0])` is not imported")
         }
@@ -93,7 +94,7 @@ struct SquidAccess {
         if isEnded { return note(directive, "never used: an earlier line matches every request") }
         let allows = words[1] == "allow"
         if let closing {
-            // The import denies every request that no earlier line allows.
+            // From here on, the import denies every request that no earlier line allows.
             if allows { note(directive, "not imported, because the earlier line \(closing) is not imported") }
             return
         }
@@ -169,7 +170,7 @@ struct SquidAccess {
         return false
     }
 
-    /// Names the first line that allows requests which Larder denies because of the line of `rule`.
+    /// Adds a remark with the first line that allows requests which Larder will deny because of the line of `rule`.
     private mutating func compare(_ rule: SquidRule, _ directive: SquidDirective) {
         let found = comparison.firstOverlap(of: rule, with: rules)
         if let line = found {

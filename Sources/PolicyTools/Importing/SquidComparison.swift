@@ -2,10 +2,10 @@
 struct SquidComparison {
     private var budget = StepBudget(PolicyToolLimits.importSteps)
 
-    /// Whether the time for comparisons is used up. If so, later lines are not compared.
+    /// Whether the steps for comparisons are used up. If so, later lines are not compared.
     var isSpent: Bool { budget.isSpent }
 
-    /// - Returns: the first line with `allow` that some request may match in addition to `rule`; `nil` if none is found.
+    /// - Returns: the first earlier line with `allow` that matches some request which `rule` matches too; `nil` if none is found.
     mutating func firstOverlap(of rule: SquidRule, with rules: [SquidRule]) -> Int? {
         guard budget.spend(rule.size) else { return nil }
         let hosts = rule.ownHosts.map(HostOverlaps.init)
@@ -38,7 +38,8 @@ extension SquidRule {
     }
 }
 
-/// Hosts and patterns such as `*.example.com`, with the patterns that contain them: to compare a long list with many hosts.
+/// Hosts and patterns such as `*.example.com`, together with the patterns that contain them. With these patterns, a long list can be
+/// compared quickly with many hosts.
 private struct HostOverlaps {
     private let listed: Set<String>
     /// The patterns that contain a listed host or pattern.
@@ -53,7 +54,7 @@ private struct HostOverlaps {
         listed.contains(host) || wider.contains(host) || Self.patterns(above: host).contains(where: listed.contains)
     }
 
-    /// The patterns that contain the host: for `a.b.c` these are `*.b.c` and `*.c`.
+    /// The patterns that contain the host: `*.b.c` and `*.c` for `a.b.c`.
     private static func patterns(above host: String) -> [String] {
         let name = host.hasPrefix("*.") ? host.dropFirst(2) : host[...]
         return name.indices.filter { name[$0] == "." }.map { "*\(name[$0...])" }

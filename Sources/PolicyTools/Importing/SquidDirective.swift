@@ -1,14 +1,15 @@
 import HTTPMessage
 
-/// A directive of a squid.conf with the line that it starts on.
+/// A directive of a squid.conf, with the number of the line on which it starts.
 struct SquidDirective: Equatable {
     let line: Int
     let words: [String]
-    /// Whether the file ends within the directive, so that squid ignores it.
+    /// Whether the file ends before the directive does, so that squid ignores the directive.
     var isCut = false
 
-    /// Splits a file into directives, as squid does. A backslash at the end of a line joins the next line to it, without the blanks before
-    /// it; lines that are empty or a comment do not end such a directive. `#` at the beginning of a word begins a comment.
+    /// Splits a file into directives, as squid does. A backslash at the end of a line joins the next line to this one; the blanks
+    /// before the backslash are removed. Empty lines and comments within such a directive do not end it. `#` at the beginning of a word
+    /// begins a comment.
     static func all(in text: String) -> [SquidDirective] {
         var directives: [SquidDirective] = []
         var joined: [UInt8] = []

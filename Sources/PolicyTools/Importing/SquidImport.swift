@@ -3,11 +3,11 @@ import TextCoding
 
 /// Translates the access rules of a squid.conf into settings that allow no request which squid denies.
 ///
-/// Squid uses the first line that matches; in Larder a rule that denies always wins. If no rule can express a line that allows, the import
-/// omits it. If no rule can express a word of a line that denies, the import omits the word, so that Larder denies more. If no word of the
-/// line is left, no later line allows anything. The remarks list all these lines.
+/// Squid uses the first line that matches. In Larder, a rule that denies always takes precedence. If no rule can express a line that
+/// allows, the import omits the line. If no rule can express a word of a line that denies, the import omits the word, so that Larder
+/// denies more. If no word of such a line is left, no later line allows anything. The remarks list all these lines.
 package struct SquidImport: Sendable {
-    /// A line that the settings do not express, or not exactly.
+    /// A remark about a line that the settings do not express, or do not express exactly.
     package struct Remark: Equatable, Sendable {
         package let line: Int
         package let text: String
@@ -31,7 +31,8 @@ package struct SquidImport: Sendable {
     }
 }
 
-/// The ACLs of a squid.conf. All lines with one name form one list, which applies even to directives before the last of these lines.
+/// The ACLs of a squid.conf. All lines with one name form one list. The whole list applies to every directive, even to directives
+/// before the last of these lines.
 struct SquidLists {
     private var lists = SquidACL.predefined
     private(set) var remarks: [SquidImport.Remark] = []
@@ -43,7 +44,7 @@ struct SquidLists {
             depth += directive.conditionDepth
             let words = directive.words
             guard words[0] == "acl", words.count >= 3 else { continue }
-            // This line occurs in old files, and squid ignores it.
+            // This line occurs in old files. Squid ignores it, and so does the import.
             let name = words[1].lowercased()
             if name == "manager", words[2] == "proto" { continue }
             let reason = depth > 0 ? "the line of the acl is within `if`" : nil
@@ -52,7 +53,7 @@ struct SquidLists {
         }
     }
 
-    /// Names are case-insensitive.
+    /// The names of ACLs are case-insensitive.
     subscript(name: String) -> SquidACL? { lists[name.lowercased()] }
 
     private mutating func add(_ words: [String], to name: String, spoiledBy reason: String?) -> String? {
@@ -73,6 +74,6 @@ struct SquidLists {
 }
 
 extension SquidDirective {
-    /// The change that the directive makes to the number of open `if`s.
+    /// By how much the directive changes the number of open `if` blocks.
     var conditionDepth: Int { words[0] == "if" ? 1 : words[0] == "endif" ? -1 : 0 }
 }

@@ -1,12 +1,13 @@
 import HTTPMessage
 import ProxyPolicy
 
-/// Translates the regular expressions of squid.conf that a rule can express exactly. In squid, an expression matches any part of a text, so
-/// most expressions must be anchored to be translated.
+/// Translates those regular expressions of squid.conf that a rule can express exactly. In squid, an expression without anchors matches
+/// any part of a text. So most expressions can be translated only if they have anchors.
 enum SquidRegex {
     static func isHost(_ text: String) -> Bool { (try? HostPattern(text)) != nil }
 
-    /// `^www\.example\.com$`, `\.example\.com$` or `(^|\.)example\.com$`. Host names are always compared case-insensitively.
+    /// Translates an expression for hosts: `^www\.example\.com$`, `\.example\.com$` or `(^|\.)example\.com$`. Host names are always
+    /// compared case-insensitively.
     static func hosts(_ expression: String) -> [String]? {
         guard expression.hasSuffix("$"), !expression.hasSuffix("\\$") else { return nil }
         let body = expression.dropLast()
@@ -24,8 +25,9 @@ enum SquidRegex {
         return hosts
     }
 
-    /// `^/literal`. Squid compares the expression with the path and the query as one text, so only the beginning is sure to be in the path.
-    /// Squid decodes the path before it compares, so a `%` in the expression means a `%` in the decoded path.
+    /// Translates an expression for paths: `^/literal`. Squid compares it with the path and the query as one text, so only its
+    /// beginning is certainly in the path. Squid decodes the path before it compares, so a `%` in the expression means a `%` in the
+    /// decoded path.
     static func path(_ expression: String, ignoresCase: Bool) -> String? {
         guard expression.hasPrefix("^/") else { return nil }
         var body = expression.dropFirst()
@@ -42,7 +44,7 @@ enum SquidRegex {
         return glob.contains("$(") || (try? PathPattern(glob)) == nil ? nil : glob
     }
 
-    /// `^http://host/literal`, also with `https` or `https?`, each at its default port.
+    /// Translates an expression for URLs: `^http://host/literal`, also with `https` or `https?`, each with its default port.
     static func urls(_ expression: String, ignoresCase: Bool) -> [SquidACL.URLPrefix]? {
         for (prefix, schemes) in [("^https?://", ["http", "https"]), ("^http://", ["http"]), ("^https://", ["https"])]
         where expression.hasPrefix(prefix) {
@@ -55,14 +57,14 @@ enum SquidRegex {
         return nil
     }
 
-    /// The only text that the expression matches; `nil` if it matches several.
+    /// The only text that the expression matches; `nil` if the expression matches several texts.
     private static func literal(_ expression: Substring) -> String? {
         var text = ""
         var isEscaped = false
         for character in expression {
             if isEscaped {
-                // An escaped letter or digit is a class or a back reference. The escaped signs below match the beginning or end of a word
-                // or of the text.
+                // An escaped letter or digit is a character class or a back reference. The other escapes listed here match the
+                // beginning or end of a word or of the text.
                 if character.isLetter || character.isNumber || "<>`'".contains(character) { return nil }
                 text.append(character)
                 isEscaped = false

@@ -1,11 +1,11 @@
 import TextCoding
 
-/// The rules of a settings file that a line of a squid.conf becomes.
+/// The rules of a settings file into which a line of a squid.conf is translated.
 extension SquidRule {
-    /// A rule's match, as parts of a YAML mapping.
+    /// A rule's `match`, as parts of a YAML mapping.
     private typealias Match = [String]
 
-    /// The lines of the rules; empty if no rule expresses the line.
+    /// The lines of text that form the rules; empty if no rule expresses the squid line.
     var text: [String] {
         let matches = allows ? allowedMatches : deniedMatches
         return matches.enumerated().flatMap { index, match in
@@ -16,7 +16,7 @@ extension SquidRule {
         }
     }
 
-    /// Whether some rule expresses the line.
+    /// Whether some rule expresses the squid line.
     var hasText: Bool {
         if allows {
             return urls.map { $0.contains { $0.scheme == "http" } && matches(.http) } ?? (matches(.http) || matches(.connect))
@@ -31,11 +31,11 @@ extension SquidRule {
         let texts = [hosts, methods, paths, clients, destinations].reduce(0) { $0 + Self.length($1 ?? []) }
         let own = texts + exclusions.reduce(0) { $0 + $1.size } + 16 * (ports?.count ?? 0) + Self.ruleLength
         if let urls { return urls.reduce(0) { $0 + own + Self.length([$1.host, $1.path]) + Self.ruleLength } }
-        // `clients.allow` may list the clients too.
+        // The addresses of the clients may be written a second time, in `clients.allow`.
         return 2 * own + Self.length(clients ?? [])
     }
 
-    /// The length of a rule's words, its name and the keys of its match, in bytes.
+    /// The length in bytes of the text of a rule without its values: its name and the keys of its `match`.
     private static let ruleLength = 160
 
     /// JSON writes a backslash and a quote as two bytes.
@@ -52,7 +52,8 @@ extension SquidRule {
         return found
     }
 
-    /// Larder treats a CONNECT as https. A rule that excludes some requests does not match a CONNECT, so a second rule denies the CONNECT.
+    /// Larder treats a CONNECT as https. A rule that excludes some requests does not match a CONNECT. So a second rule denies the
+    /// CONNECT.
     private var deniedMatches: [Match] {
         if let urls { return urls.filter { $0.scheme == "http" ? matches(.http) : matches(.https) }.map { match(of: $0) } }
         let isSplit = exclusions.contains(where: \.looksInside)
@@ -122,7 +123,7 @@ extension SquidRule {
     }
 
     static func list(_ values: [String]) -> String {
-        // An ACL may list a value twice.
+        // A value is written once, although an ACL may list it twice.
         var seen: Set<String> = []
         return "[\(values.filter { seen.insert($0).inserted }.map(JSONText.quoted).joined(separator: ", "))]"
     }

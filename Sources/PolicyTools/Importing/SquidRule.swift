@@ -1,21 +1,21 @@
-/// One `http_access` line: what a request must have to match it.
+/// One `http_access` line: the conditions that a request must meet to match the line.
 struct SquidRule {
     let line: Int
     let allows: Bool
-    /// The forms that the line's `proto` words allow.
+    /// The forms of requests that the line's `proto` words allow.
     private(set) var forms = Set(SquidForm.allCases)
-    /// The hosts, each a condition of its own; `nil` for every request.
+    /// The hosts, one of which a request has to match; `nil` if the line matches every host.
     private(set) var hosts: [String]?
     private(set) var ports: [ClosedRange<UInt16>]?
     private(set) var methods: [String]?
     private(set) var paths: [String]?
     private(set) var clients: [String]?
-    /// URLs, in place of hosts, ports, schemes and paths.
+    /// URLs, if the line has these instead of hosts, ports, schemes and paths.
     private(set) var urls: [SquidACL.URLPrefix]?
     private(set) var destinations: [String]?
     /// A request that matches one of these exclusions does not match the line.
     private(set) var exclusions: [SquidExclusion] = []
-    /// Whether no request matches the line.
+    /// Whether no request can match the line.
     private(set) var matchesNothing = false
 
     init(line: Int, allows: Bool) {
@@ -40,7 +40,8 @@ struct SquidRule {
         return destinations != nil && other.isForEveryRequest
     }
 
-    /// Whether a line with `deny` is for https URLs but not for CONNECT, or the reverse. Larder treats both as https.
+    /// Whether the line has `deny` and is for https URLs but not for CONNECT, or for CONNECT but not for https URLs. Larder treats both
+    /// as https.
     var deniesOtherForms: Bool {
         forms.contains(.https) != forms.contains(.connect) && urls == nil && paths == nil && methods == nil
     }
@@ -55,8 +56,8 @@ struct SquidRule {
         return methods?.contains { $0 != "CONNECT" } ?? true
     }
 
-    /// Adds a condition. If an ACL is expressed only in part, a line that allows uses that part.
-    /// - Returns: why no rule can express it; `nil` if one can.
+    /// Adds the condition of an ACL. If only a part of the ACL can be expressed, a line with `allow` uses that part.
+    /// - Returns: why no rule can express the condition; `nil` if a rule can.
     mutating func add(_ acl: SquidACL, negated isNegated: Bool) -> String? {
         if let fault = acl.fault, isNegated || !allows || acl.isEmpty { return fault }
         if acl.isEmpty || acl.isEverything {
@@ -125,7 +126,7 @@ struct SquidRule {
     }
 }
 
-/// A negated word of a line. It excludes the requests that match one of its values.
+/// A negated word of a line. The line does not match requests that match one of the word's values.
 struct SquidExclusion {
     let hosts: [String]
     let ports: [ClosedRange<UInt16>]

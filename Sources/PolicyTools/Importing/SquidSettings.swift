@@ -1,12 +1,12 @@
 import HTTPMessage
 
-/// The settings file that the lines of a squid.conf become.
+/// The settings file into which the lines of a squid.conf are translated.
 struct SquidSettings {
     let text: String
     private(set) var remarks: [SquidImport.Remark] = []
 
     init(_ access: SquidAccess) {
-        // If all other requests are allowed, rules that allow have no effect.
+        // Rules that allow are omitted if all requests are allowed by default, because they would have no effect.
         let rules = access.rules.filter { !$0.allows || access.deniesOthers }
         let clients = Self.clients(of: access.rules)
         var lines = ["# Imported from a squid.conf."]
@@ -35,7 +35,7 @@ struct SquidSettings {
         }
     }
 
-    /// The clients on other machines that some line allows. The rules decide what each of them may do.
+    /// The clients on other machines that some line allows. The rules decide which requests each of these clients may send.
     private static func clients(of rules: [SquidRule]) -> [String] {
         let named = rules.flatMap { rule in
             rule.allows ? rule.clients ?? [] : rule.exclusions.flatMap { $0.looksInside ? [] : $0.clients }

@@ -1,13 +1,13 @@
 import HTTPMessage
 import ProxyPolicy
 
-/// Replaces numbered sibling hosts, such as `cdn1.example.com` and `cdn2.example.com`, by a pattern.
+/// Replaces sibling hosts that differ only in a number, such as `cdn1.example.com` and `cdn2.example.com`, by a pattern.
 struct LearnedHosts {
     private var patterns: [String: String] = [:]
 
     /// - Parameters:
     ///   - hosts: all observed hosts.
-    ///   - hasOwner: whether a name belongs to one owner, so that it is no public suffix.
+    ///   - hasOwner: whether all hosts below a name belong to one owner, which is not so for a public suffix such as `co.uk`.
     init(_ hosts: Set<String>, hasOwner: (String) -> Bool) {
         var siblings: [String: [String]] = [:]
         for host in hosts {
@@ -24,6 +24,6 @@ struct LearnedHosts {
         }
     }
 
-    /// The pattern for a host: itself, or `*.` and its parent.
+    /// The pattern for a host: the host itself, or `*.` and the host's parent.
     func pattern(for host: String) -> String { patterns[host] ?? host }
 }

@@ -1,19 +1,19 @@
 import ProxyPolicy
 
-/// A pattern of a rule to learn, and the requests that it is learned from.
+/// A path pattern for a learned rule, and the requests from which it is learned.
 struct LearnedPath: Equatable {
     let pattern: String
     var requests: Int
-    /// One of the paths, without secrets.
+    /// One of the paths, without secrets, as an example.
     let example: String
-    /// Whether the path is too long for a pattern, which therefore matches all paths with the same beginning.
+    /// Whether the path is too long for a pattern. Then the pattern matches all paths with the same beginning.
     var isCut = false
 
     var hasStar: Bool { pattern.utf8.contains(UInt8(ascii: "*")) }
 
     /// - Parameters:
-    ///   - observed: the forms of the paths, and how often each was seen.
-    ///   - joinsTrees: whether many paths below one release become `/**`: for methods that only read.
+    ///   - observed: the forms of the paths, with the number of times that each was observed.
+    ///   - joinsTrees: whether many paths below one release are replaced by `/**`. True only for methods that read.
     /// - Returns: the patterns in alphabetical order; each path matches one of them.
     static func patterns(of observed: [(form: PathForm, requests: Int)], joinsTrees: Bool) -> [LearnedPath] {
         var learned: [String: LearnedPath] = [:]
@@ -63,13 +63,13 @@ struct LearnedPath: Equatable {
     private static func cut(_ pattern: String) -> (pattern: String, isCut: Bool) {
         guard pattern.utf8.count > LearningLimits.patternLength else { return (pattern, false) }
         var kept = pattern.utf8.prefix(LearningLimits.patternLength)
-        // Avoids a cut within an escape or after a star.
+        // Avoids cutting the pattern within an escape or after a star.
         if let percent = kept.suffix(2).firstIndex(of: UInt8(ascii: "%")) { kept = kept[..<percent] }
         while kept.last == UInt8(ascii: "*") { kept.removeLast() }
         return (String(kept)! + "**", true)
     }
 
-    /// Omits the paths that a pattern with a star also matches.
+    /// Removes paths that a pattern with a star also matches.
     private static func withoutMatched(_ paths: [LearnedPath]) -> [LearnedPath] {
         var wide = paths.filter(\.hasStar)
         let plain = paths.filter { !$0.hasStar }

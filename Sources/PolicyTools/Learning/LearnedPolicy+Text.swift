@@ -2,9 +2,9 @@ import HTTPMessage
 import ProxyPolicy
 
 extension LearnedPolicy {
-    /// The policy as a settings file, with the evidence in comments.
-    /// - Parameter writesHosts: whether the file says which hosts to intercept. A list of hosts in the file would replace the user's own
-    ///   policies for hosts, with their trust anchors and pins.
+    /// The policy as a settings file, with the observed requests in comments.
+    /// - Parameter writesHosts: whether the file says which hosts to intercept. A list of hosts in the file would replace the user's
+    ///   own policies for hosts, with their trust anchors and pins.
     package func text(writesHosts: Bool) -> String {
         var lines = [
             "# Learned by larder policy learn from \(Self.count(requestCount, "request")). Every other request is denied.",
@@ -41,7 +41,7 @@ extension LearnedPolicy {
 
     private static func lines(of rule: LearnedRule, named name: String) -> [String] {
         var lines = ["  # \(evidence(of: rule))"]
-        if rule.isWidened { lines.append("  # Widened by --max-rules.") }
+        if rule.isWidened { lines.append("  # Merged because of --max-rules: allows more than the observed requests.") }
         lines += ["  - name: \(scalar(name))", "    match:"]
         lines.append("      scheme: \(list(rule.schemes.map { $0 == .https ? "https" : "http" }.sorted()))")
         lines.append("      host: \(list(rule.hosts.sorted()))")
@@ -68,7 +68,7 @@ extension LearnedPolicy {
         "\(count(path.requests, "request"))\(path.isCut ? ", cut" : ""): \(shortened(path.example))"
     }
 
-    /// Omits the middle of a long text, because the end names the file.
+    /// Omits the middle of a long text. The end is kept, because it has the name of the file.
     private static func shortened(_ text: String) -> String {
         let half = LearningLimits.exampleLength / 2
         return text.count <= 2 * half ? text : "\(text.prefix(half))…\(text.suffix(half))"
@@ -92,14 +92,15 @@ extension LearnedPolicy {
         return name
     }
 
-    /// The maximum length of a name to which a number may be added: the result is not longer than `PolicyLimits.nameLength`.
+    /// The maximum length of a rule's name to which a number may be added, so that the result is not longer than
+    /// `PolicyLimits.nameLength`.
     private static let nameLength = 56
 
     private static func list(_ values: [String]) -> String {
         values.count == 1 ? scalar(values[0]) : "[\(values.map(scalar).joined(separator: ", "))]"
     }
 
-    /// A YAML scalar: plain if no parser could read it as another type.
+    /// Writes a YAML scalar. It is plain, without quotes, only if no parser can read it as another type.
     private static func scalar(_ text: String) -> String {
         let isPlain =
             text.utf8.first.map { ASCII.isAlpha($0) || $0 == ASCII.slash || ASCII.isDigit($0) } ?? false

@@ -1,24 +1,26 @@
 import HTTPMessage
 import ProxyPolicy
 
-/// The smallest readable policy that allows the observed requests: `egress.default: deny`, and rules with `allow`.
+/// The policy that allows the observed requests with the fewest rules that people can still read. It has `egress.default: deny`, and
+/// rules with `allow`.
 package struct LearnedPolicy {
     private(set) var rules: [LearnedRule] = []
-    /// The https hosts to intercept: `host`, or `host:port`.
+    /// The https hosts to intercept, as `host` or `host:port`.
     private(set) var intercepted: Set<String> = []
     private(set) var tunnelled: Set<String> = []
     let connectPorts: Set<UInt16>
     let privateAddresses: [String]
     let requestCount: Int
-    /// Notes on requests that the policy does not allow, or allows although they were not observed: complete sentences.
+    /// Notes in complete sentences: about observed requests that the policy does not allow, and about requests that it allows although
+    /// they were not observed.
     package private(set) var remarks: [String] = []
 
-    /// A summary for users: `2 rules from 7 requests`.
+    /// A summary for users, such as `2 rules from 7 requests`.
     package var summary: String { "\(Self.count(rules.count, "rule")) from \(Self.count(requestCount, "request"))" }
 
     /// - Parameters:
     ///   - limit: the maximum number of rules (`--max-rules`); `nil` for no limit.
-    ///   - hasOwner: whether a host name belongs to one owner, so that it is no public suffix.
+    ///   - hasOwner: whether all hosts below a name belong to one owner, which is not so for a public suffix such as `co.uk`.
     package init(_ traffic: ObservedTraffic, atMost limit: Int?, hasOwner: (String) -> Bool) {
         connectPorts = traffic.connectPorts
         privateAddresses = traffic.privateAddresses.map(\.description).sorted()
@@ -39,7 +41,7 @@ package struct LearnedPolicy {
         addRemarks(on: traffic)
     }
 
-    /// The origins whose requests share rules.
+    /// A set of origins whose requests share rules: the origins whose hosts match one pattern.
     private struct Site: Hashable {
         let scheme: RequestTarget.Scheme
         let host: String
@@ -70,7 +72,7 @@ package struct LearnedPolicy {
         for site: Site, _ byMethod: [String: [(request: ObservedRequest, evidence: ObservedTraffic.Evidence)]],
         _ ambiguousCount: inout Int
     ) -> [LearnedRule] {
-        // HEAD asks for less than GET does, so one rule allows both.
+        // A HEAD gets less than a GET does, so a rule that allows GET also allows HEAD.
         let reads = byMethod["GET"] != nil && byMethod["HEAD"] != nil ? ["GET", "HEAD"] : []
         var groups = byMethod.filter { !reads.contains($0.key) }.map { (methods: Set([$0.key]), seen: $0.value) }
         if !reads.isEmpty { groups.append((Set(reads), reads.flatMap { byMethod[$0]! })) }
@@ -96,7 +98,7 @@ package struct LearnedPolicy {
             let host = ordered[0].request.origin.text
             learned.append((methods, paths, evidence, "\(methods.min()!) \(host)\(first.form.text)"))
         }
-        // Patterns with the same methods form a rule.
+        // Patterns for the same methods are put into one rule.
         for (methods, paths, evidence, example) in learned {
             for (together, members) in Dictionary(grouping: paths, by: { methodsByPattern[$0.pattern]! }) {
                 var rule = LearnedRule(

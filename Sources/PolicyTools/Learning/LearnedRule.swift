@@ -1,7 +1,7 @@
 import HTTPMessage
 import ProxyPolicy
 
-/// A rule to learn: it allows each of its methods on each of its paths, at each of its origins.
+/// A learned rule. It allows each of its methods on each of its paths, at each of its origins.
 struct LearnedRule {
     /// What the rule allows: requests, or tunnels of one kind.
     enum Kind: Hashable { case requests, tunnel, anyTunnel }
@@ -14,15 +14,17 @@ struct LearnedRule {
     var methods: Set<String> = []
     var paths: [LearnedPath] = []
     var evidence = ObservedTraffic.Evidence()
-    /// One of the requests, without its secrets.
+    /// One of the observed requests, without its secrets, as an example.
     var example = ""
-    /// Whether the rule allows combinations that were not observed, because `--max-rules` required that.
+    /// Whether the rule allows combinations of method, path and origin that were not observed, because `--max-rules` required merging
+    /// rules.
     var isWidened = false
 
-    /// The number of combinations of its values that the rule allows.
+    /// The number of combinations of method, path and origin that the rule allows.
     private var volume: Int { schemes.count * hosts.count * ports.count * max(1, methods.count) * max(1, paths.count) }
 
-    /// The combinations that both rules together do not allow, but one merged rule would; `nil` if they cannot be merged.
+    /// How many more combinations of method, path and origin a merged rule would allow than the two rules do; `nil` if the rules cannot
+    /// be merged.
     func widening(with other: LearnedRule) -> Int? {
         guard kind == other.kind else { return nil }
         return merged(with: other).volume - volume - other.volume
@@ -53,22 +55,22 @@ struct LearnedRule {
         ]
     }
 
-    /// A key that sorts the rules for the file: tunnels come last.
+    /// A key by which the rules are sorted in the file. Rules for tunnels come last.
     var order: [String] {
         [kind == .requests ? "0" : "1", hosts.min() ?? "", ports.min().map { "\($0)" } ?? "", methods.sorted().joined()]
     }
 }
 
 extension Array where Element == LearnedRule {
-    /// Rules that differ only in their hosts become one.
+    /// Merges rules that differ only in their hosts.
     func joinedByHosts() -> [LearnedRule] { joined { $0.terms + $0.paths.map(\.pattern) } }
 
     /// Merges rules until at most `limit` are left. Each step merges the two rules whose merged rule allows the fewest additional
     /// combinations.
-    /// - Returns: more than `limit` if tunnels and requests need separate rules.
+    /// - Returns: the rules that are left. There may be more than `limit`, because tunnels and requests need separate rules.
     func merged(to limit: Int) -> [LearnedRule] {
         guard count > limit else { return self }
-        // Comparing the pairs of very many rules would take too long.
+        // Comparing all pairs of very many rules would take too long.
         var rules = count > Swift.max(limit, LearningLimits.mergedRules) ? joined(by: \.terms) : self
         while rules.count > limit, let (left, right) = rules.cheapestPair() {
             rules[left] = rules[left].merged(with: rules[right])

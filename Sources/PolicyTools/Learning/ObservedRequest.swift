@@ -1,14 +1,14 @@
 import HTTPMessage
 import ProxyPolicy
 
-/// The scheme, host and port that requests were sent to.
+/// The scheme, host and port of the server to which requests were sent.
 package struct ObservedOrigin: Hashable, Sendable {
     package let scheme: RequestTarget.Scheme
     /// The host in lower case, without a final dot; an IPv6 address in brackets.
     package let host: String
     package let port: UInt16
 
-    /// - Parameter authority: `host` or `host:port`, perhaps with user and password.
+    /// - Parameter authority: `host` or `host:port`, with or without user and password.
     /// - Returns: `nil` if no rule can name the host.
     init?(scheme: RequestTarget.Scheme, authority: Substring) {
         let place = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? authority
@@ -25,13 +25,13 @@ package struct ObservedOrigin: Hashable, Sendable {
 
     var isUsualPort: Bool { port == (scheme == .https ? 443 : 80) }
 
-    /// `https://host:port`, the port only if it is not the scheme's own.
+    /// The origin as `https://host:port`, without the scheme's default port.
     var text: String { "\(scheme == .https ? "https" : "http")://\(host)\(isUsualPort ? "" : ":\(port)")" }
 }
 
-/// A request as a proxy saw it. The query is left out, because it may contain secrets and the rules to learn do not match queries.
+/// A request that a proxy received. The query is left out, because it may contain secrets and learned rules do not match queries.
 package struct ObservedRequest: Hashable, Sendable {
-    /// Replaces a secret in a path: `SecretMark.canonical`.
+    /// The mark that replaces a secret in a path: `SecretMark.canonical`.
     package static let secretMark = "{secret}"
 
     package let origin: ObservedOrigin
@@ -57,7 +57,7 @@ package struct ObservedRequest: Hashable, Sendable {
         path = authority.endIndex == rest.endIndex ? "/" : String(rest[authority.endIndex...])
     }
 
-    /// Whether a rule can have this method. A rule cannot have a well-known method in another case, such as `get`.
+    /// Whether a rule can name this method. A rule cannot name a well-known method in another case, such as `get`.
     private static func isMatchable(_ method: String) -> Bool {
         guard RuleCondition.MethodName(method) != nil else { return false }
         let known = Method.allCases.filter { $0 != .other }.map { "\($0.name)" }
@@ -65,13 +65,13 @@ package struct ObservedRequest: Hashable, Sendable {
     }
 }
 
-/// A tunnel whose requests the proxy could not see.
+/// A tunnel whose requests Larder could not see.
 package struct ObservedTunnel: Hashable, Sendable {
     let origin: ObservedOrigin
     /// Whether the client sent something other than TLS.
     let isClearText: Bool
 
-    /// - Parameter authority: the target of the CONNECT.
+    /// - Parameter authority: the target of the CONNECT request.
     package init?(authority: String, isClearText: Bool) {
         guard let origin = ObservedOrigin(scheme: .https, authority: authority[...]) else { return nil }
         self.origin = origin
@@ -82,7 +82,7 @@ package struct ObservedTunnel: Hashable, Sendable {
 }
 
 extension String {
-    /// The first occurrence of a text; the standard library's own needs Foundation or a pattern.
+    /// Finds the first occurrence of a text. The standard library can do this only with Foundation or a regular expression.
     func firstRange(ofText text: String) -> Range<Index>? {
         var start = startIndex
         while start < endIndex {

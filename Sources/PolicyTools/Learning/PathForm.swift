@@ -1,7 +1,7 @@
 import HTTPMessage
 import ProxyPolicy
 
-/// A path as segments, from which its pattern is made.
+/// A path that is split into segments. A pattern is made from it.
 struct PathForm {
     private(set) var segments: [SegmentForm]
 
@@ -12,13 +12,13 @@ struct PathForm {
         }
     }
 
-    /// The readings of a path that a rule must allow; `nil` if there are too many.
+    /// The readings of a path that a rule must allow; `nil` if the path has too many.
     static func readings(of path: String) -> [PathForm]? {
         guard let texts = PathReadings.texts(of: Array(path.utf8)), texts.count <= LearningLimits.readings else { return nil }
         return texts.map(PathForm.init)
     }
 
-    /// Encodes the bytes that a pattern cannot contain. A rule matches decoded paths with a decoded pattern.
+    /// Percent-encodes the bytes that a pattern cannot contain. Larder decodes both the pattern and the path before it compares them.
     private static func visible(_ path: [UInt8]) -> String {
         var text: [UInt8] = []
         for byte in path {
@@ -34,10 +34,11 @@ struct PathForm {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Whether the path names a project, so that a star in place of a version matches no other project.
+    /// Whether the path contains a project's name. If so, a star in place of a version matches no other project.
     private var hasName: Bool { segments.contains { $0.kind == .name || $0.kind == .namedVersion } }
 
-    /// Whether the path names the owner of the id at this place. The word directly before an id names only its kind.
+    /// Whether the path names the owner of the id at this index. The word directly before an id is only the kind of the id, such as
+    /// `users`.
     func namesOwner(ofIDAt place: Int) -> Bool {
         segments[..<place].enumerated().contains { index, segment in
             segment.kind == .namedVersion || segment.kind == .name && index + 1 < place
@@ -46,8 +47,8 @@ struct PathForm {
 
     var text: String { "/" + segments.map { $0.kind == .secret ? $0.pattern : $0.text }.joined(separator: "/") }
 
-    /// The patterns of the segments. Versions become stars if the path names a project. Digests become stars only where the layout of the
-    /// path shows to which project they belong. Ids stay.
+    /// The patterns of the segments. A version becomes a star if the path contains a project's name. A digest becomes a star only where
+    /// the layout of the path shows to which project the digest belongs. An id does not become a star.
     var patterns: [String] {
         let allowsVersions = hasName
         var isStarred = segments.indices.map { index in
@@ -59,7 +60,7 @@ struct PathForm {
             }
         }
         var patterns = segments.indices.map { isStarred[$0] ? segments[$0].pattern : segments[$0].text }
-        // The first digits of a digest are often separate segments.
+        // The first digits of a digest often form segments of their own.
         for index in segments.indices.dropLast().reversed() where segments[index].mayBeginDigest {
             let next = segments[index + 1]
             guard isStarred[index + 1], next.kind == .digest || next.mayBeginDigest else { continue }
@@ -69,8 +70,8 @@ struct PathForm {
         return patterns
     }
 
-    /// The number of segments up to and including a version that follows a project's name. The paths below that version are the files of
-    /// one release. `nil` if there is no such version, or if paths below it belong to other projects.
+    /// The number of segments up to and including a version that follows a project's name. The paths below that version are the files
+    /// of one release. `nil` if there is no such version, or if paths below the version belong to other projects.
     var releaseDepth: Int? {
         guard
             let version = segments.indices.dropFirst().first(where: {

@@ -7,23 +7,23 @@ struct SegmentForm: Equatable {
         case word
         /// A text that may be the name of a project.
         case name
-        /// A name with a version: `six-1.16.0.tar.gz`.
+        /// A project's name with a version: `six-1.16.0.tar.gz`.
         case namedVersion
         case version
         case digest
-        /// Two hexadecimal digits.
+        /// Two hexadecimal digits, which may be the beginning of a digest.
         case pair
-        /// A number or a UUID.
+        /// An id: a number or a UUID.
         case id
         case secret
     }
 
     let text: String
-    /// The pattern that matches the text, and other texts of the same kind.
+    /// The pattern that matches the segment, and other segments of the same kind.
     let pattern: String
     let kind: Kind
 
-    /// - Parameter text: visible ASCII.
+    /// - Parameter text: the segment, in visible ASCII.
     init(_ text: String) {
         self.text = Self.withoutRepeatedStars(Array(text.utf8))
         let bytes = Array(self.text.utf8)
@@ -36,10 +36,11 @@ struct SegmentForm: Equatable {
         }
     }
 
-    /// Whether the segment may be the beginning of a digest that follows. Two decimal digits may be one too.
+    /// Whether the segment may be the beginning of a digest that continues in the next segment. Two decimal digits may be such a
+    /// beginning too.
     var mayBeginDigest: Bool { kind == .pair || kind == .id && text.utf8.count == 2 }
 
-    /// Two stars would match more than a segment.
+    /// Adjacent stars are joined, because two stars would match more than one segment.
     private static func withoutRepeatedStars(_ bytes: [UInt8]) -> String {
         var kept: [UInt8] = []
         for byte in bytes where byte != star || kept.last != star { kept.append(byte) }
@@ -65,14 +66,15 @@ struct SegmentForm: Equatable {
         return isNumber && bytes.count < digestLength || isUUID ? (.id, "*") : nil
     }
 
-    /// Parses a version: `1.16.0`, `v1.5.2`, `v0.0.0-20170915032832-14c0d48ead0c.mod`.
+    /// Parses a version such as `1.16.0`, `v1.5.2` or `v0.0.0-20170915032832-14c0d48ead0c.mod`.
     private static func version(_ bytes: [UInt8]) -> Found? {
         let start = bytes.first == letterV ? 1 : 0
         guard let major = majorVersion(in: bytes, at: start), bytes[major] == dot else { return nil }
         return (.version, String(decoding: bytes[..<start], as: UTF8.self) + "*" + suffix(of: bytes, from: major))
     }
 
-    /// `six-1.16.0-py2.py3-none-any.whl` becomes `six-1.*.whl`: with the first number of the version, no other name matches.
+    /// The pattern of a name with a version: `six-1.16.0-py2.py3-none-any.whl` becomes `six-1.*.whl`. The first number of the version
+    /// stays in the pattern, so that the pattern matches no other name.
     private static func namedVersion(_ bytes: [UInt8]) -> Found? {
         for place in bytes.indices.dropFirst() where separators.contains(bytes[place]) {
             let start = place + 1 < bytes.count && bytes[place + 1] == letterV ? place + 2 : place + 1
@@ -83,14 +85,15 @@ struct SegmentForm: Equatable {
         return nil
     }
 
-    /// - Returns: the index after the number, if a dot or the colon of an epoch follows, and then a digit.
+    /// - Returns: the index after a number. After the number there must be a dot or the colon of an epoch, and then a digit; otherwise
+    ///   `nil`.
     private static func majorVersion(in bytes: [UInt8], at start: Int) -> Int? {
         let end = bytes[min(start, bytes.count)...].firstIndex { !ASCII.isDigit($0) } ?? bytes.count
         guard end > start, end + 1 < bytes.count, ASCII.isDigit(bytes[end + 1]) else { return nil }
         return bytes[end] == dot || bytes[end] == ASCII.colon ? end : nil
     }
 
-    /// The extensions at the end of a file name: `.whl.metadata`.
+    /// The extensions at the end of a file name, such as `.whl.metadata`.
     private static func suffix(of bytes: [UInt8], from start: Int) -> String {
         var suffix: [UInt8] = []
         for part in bytes[(start + 1)...].split(separator: dot, omittingEmptySubsequences: false).dropFirst().reversed() {
@@ -138,9 +141,9 @@ struct SegmentForm: Equatable {
     private static func isAlphanumeric(_ byte: UInt8) -> Bool { ASCII.isAlpha(byte) || ASCII.isDigit(byte) }
     private static func isCapital(_ byte: UInt8) -> Bool { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) }
 
-    /// The minimum number of hexadecimal digits of a digest.
+    /// The minimum number of hexadecimal digits in a digest.
     private static let digestLength = 16
-    /// A SHA-256 in base64url has 43 characters, an MD5 22.
+    /// The lengths of digests in base64url: a SHA-256 has 43 characters, an MD5 has 22.
     private static let opaqueLength = 22
     private static let separators = Array("-_@".utf8)
     private static let star = UInt8(ascii: "*")

@@ -1,8 +1,8 @@
 import TextCoding
 
-/// A run of tests in the XML of JUnit, which programs for continuous integration read.
+/// The results of a run of tests in JUnit's XML format, which programs for continuous integration read.
 package enum JUnitReport {
-    /// - Parameter file: the settings file.
+    /// - Parameter file: the path of the settings file.
     package static func text(of run: PolicyTestRun, file: String) -> String {
         var text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
         text +=

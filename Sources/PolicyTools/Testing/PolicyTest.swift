@@ -1,7 +1,7 @@
 import HTTPMessage
 import ProxyPolicy
 
-/// A test of a policy, an entry of `tests:` in the settings: a request, and the verdict that the policy must give.
+/// A test of a policy: an entry of `tests:` in the settings, with a request and the verdict that the policy must give.
 package struct PolicyTest: Equatable, Sendable {
     /// The verdict that a test expects.
     package enum Expected: Equatable, Sendable {
@@ -27,7 +27,7 @@ package struct PolicyTest: Equatable, Sendable {
         }
     }
 
-    /// A field of the request after the edits of the rules that match.
+    /// What a field of the request must be after the matching rules have edited the request.
     package struct Edit: Equatable, Sendable {
         let name: String
         /// The field's value; `nil` if the request has no such field.
@@ -36,12 +36,12 @@ package struct PolicyTest: Equatable, Sendable {
 
     package let request: PolicyRequest
     package let expected: Expected
-    /// The rule that decides, or one of those that match an allowed request.
+    /// The name of the rule that must decide. For an allowed request, it may also be another rule, which must match.
     package let rule: String?
     package let edits: [Edit]
     package let place: SettingsPlace
 
-    /// The request's line, for output.
+    /// The request as one line, for output.
     package var title: String { "\(request.method) \(request.target)" }
 }
 
@@ -58,7 +58,7 @@ extension PolicyTest {
     package static func parse(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> [PolicyTest]? {
         guard let items = cursor.list(problems: &problems) else { return nil }
         guard items.count <= PolicyToolLimits.tests else {
-            cursor.report("at most \(PolicyToolLimits.tests) tests", to: &problems)
+            cursor.report("a settings file can have at most \(PolicyToolLimits.tests) tests", to: &problems)
             return nil
         }
         let tests = items.compactMap { PolicyTest(parsing: $0, problems: &problems) }
@@ -81,7 +81,7 @@ extension PolicyTest {
         let client = Self.client(mapping, problems: &problems)
         guard problems.count == before, let text, let line, let verdict else { return nil }
         guard text.utf8.count <= PolicyToolLimits.requestLength else {
-            line.report("at most \(PolicyToolLimits.requestLength) bytes", to: &problems)
+            line.report("a request can have at most \(PolicyToolLimits.requestLength) bytes", to: &problems)
             return nil
         }
         do throws(PolicyRequest.Fault) {
@@ -107,11 +107,11 @@ extension PolicyTest {
         return client
     }
 
-    /// A mapping of field names to values, or to null for no such field.
+    /// Reads a mapping of field names to values. Null in place of a value means that the request must not have the field.
     private static func edits(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> [Edit] {
         var edits: [Edit] = []
         for entry in cursor.entries(problems: &problems) ?? [] {
-            if FieldName(entry.key) == nil { entry.value.report("this is not a field name", to: &problems) }
+            if FieldName(entry.key) == nil { entry.value.report("this key is not a valid field name", to: &problems) }
             edits.append(
                 Edit(name: entry.key, value: entry.value.isNull ? nil : entry.value.text(problems: &problems)))
         }

@@ -11,7 +11,7 @@ package struct PolicyTestRun: Sendable {
     }
 
     package let outcomes: [Outcome]
-    /// The rules that no test's request matches, in the order of the settings.
+    /// The rules that match no request of any test, in the order of the settings.
     package let unmatchedRules: [String]
     package let ruleCount: Int
 
@@ -53,7 +53,7 @@ package struct PolicyTestRun: Sendable {
                 String(decoding: $0, as: UTF8.self)
             }
             guard found != edit.value else { continue }
-            // The message contains no value: an edit often adds a credential.
+            // The message does not show the field's value, because edits often add a credential.
             if edit.value == nil { return "expected no field \(edit.name) after the edits, but found the field" }
             return "expected a different value of \(edit.name) after the edits\(found == nil ? ": the field is missing" : "")"
         }

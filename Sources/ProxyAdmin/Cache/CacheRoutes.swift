@@ -69,7 +69,7 @@ package enum CacheRoutes {
                 guard !question.filter.isEmpty || request["all"] == "yes" else {
                     return exchange.refuse(
                         Status(400), code: "purges_everything",
-                        detail: "Without a filter this would purge everything: add all=yes."
+                        detail: "Without a filter, this request would purge the whole store: add all=yes."
                     )
                 }
                 let report = PurgeReport()
@@ -89,7 +89,7 @@ package enum CacheRoutes {
     private static let output = AdminParameter("output", .words(CacheOutput.allCases.map(\.rawValue)))
     private static let choice = [AdminParameter("url"), AdminParameter("row", .integer)]
 
-    /// The parameters of a request: which responses, and in which form.
+    /// The parameters of a request: which stored responses to select, and in which form to send them.
     private struct Question {
         var filter = StoreFilter()
         let form: CacheOutput
@@ -100,7 +100,7 @@ package enum CacheRoutes {
 
         var contentType: StaticString { form == .text ? "text/plain; charset=utf-8" : "application/json" }
 
-        /// - Returns: `nil` after a response that reports the error.
+        /// - Returns: `nil` after sending the client an error response.
         init?(_ request: AdminRequest, _ exchange: AdminExchange) {
             self.request = request
             self.exchange = exchange
@@ -118,7 +118,7 @@ package enum CacheRoutes {
             }
         }
 
-        /// The selected responses; `nil` after a response that there are none.
+        /// The selected responses; `nil` after sending the client an error because there are none.
         func find(in source: CacheSource) -> [FoundResponse]? {
             let row = request["row"].flatMap { Int64($0) }
             guard let place = filter.url.map({ CacheSource.Place.url($0) }) ?? row.map({ .row($0) }) else {

@@ -6,7 +6,7 @@ import TextCoding
 /// The output form of store contents: text for people, one JSON array, or one JSON object per line.
 package enum CacheOutput: String, CaseIterable, Sendable { case text, json, ndjson }
 
-/// Writes a listing's entries, one per line. No byte that an origin server chose reaches a terminal as a control character (T43).
+/// Writes a listing's entries, one per line. No byte that an origin server chose reaches a terminal as a control character (threat T43).
 struct EntryWriter {
     let form: CacheOutput
     /// Ages and freshness are computed for this time.
@@ -80,7 +80,7 @@ struct EntryWriter {
     }
 }
 
-/// Pieces of text about entries.
+/// Appends parts of the text that describes a stored response.
 package enum EntryText {
     /// Appends visible ASCII unchanged, and percent-encodes all other bytes.
     static func append(visible bytes: ArraySlice<UInt8>, into output: inout [UInt8]) {
@@ -89,7 +89,7 @@ package enum EntryText {
         }
     }
 
-    /// Like `append(visible:into:)`, as a JSON string; spaces stay.
+    /// Appends a JSON string with the same text as `append(visible:into:)`, except that spaces stay.
     static func append(quoted bytes: ArraySlice<UInt8>, into output: inout [UInt8]) {
         var visible: [UInt8] = []
         visible.reserveCapacity(bytes.count)

@@ -43,7 +43,7 @@ package struct FoundResponse: Sendable {
             case .badRange: "A range is FIRST-LAST, FIRST- or -COUNT."
             case .unsatisfiable(let length): "The range is outside the content, which has \(length) bytes."
             case .incomplete(let stored, let length):
-                "Only a part is stored: bytes \(stored) of \(length). Request a range within these bytes."
+                "Only a part of the content is stored: bytes \(stored) of \(length). Request a range within these bytes."
             }
         }
     }

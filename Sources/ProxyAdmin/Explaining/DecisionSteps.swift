@@ -9,13 +9,13 @@ struct DecisionSteps {
     let trace: DecisionTrace
     let rules: [String]
     let overrides: [RuleOverride]
-    /// The candidates, which add details to the trace, if available.
+    /// The stored responses that the request could have reused, if available. They add details to the trace.
     var candidates: [StoredResponse] = []
     var requestFields: Fields?
     var secondaryKey = SecondaryKey.none
     /// Each limit that applies, with its rule; only for dry runs, which do not count requests.
     var limits: [(rule: String, limit: String)] = []
-    /// Whether the request has only-if-cached, if known.
+    /// Whether the request has only-if-cached, if that is known.
     var isOnlyIfCached: Bool?
 
     /// The reason's word, as in the log and in Cache-Status; the error's code if an error ended the request, empty if there is no reason.
@@ -32,7 +32,7 @@ struct DecisionSteps {
             values: [("matched", .array(rules.map(JSONText.string)))], steps: overrideSteps + upgradeSteps + policySteps)
     }
 
-    /// Limits, report mode and the shadow policy.
+    /// The steps about limits, report mode and the shadow policy.
     private var policySteps: [Explanation.Step] {
         var steps = limits.map { rule, limit in
             Explanation.Step(
@@ -77,7 +77,8 @@ struct DecisionSteps {
 
     // MARK: The request
 
-    /// The conditions in the client's request. The origin server evaluates them, or Larder does so with the stored response.
+    /// The conditions in the client's request. Either the origin server evaluates them, or Larder evaluates them with the stored
+    /// response.
     static func conditionStep(_ conditions: RequestConditions) -> Explanation.Step? {
         let names = conditions.names
         if names.isEmpty { return nil }
@@ -86,13 +87,13 @@ struct DecisionSteps {
             values: [("fields", .array(names.map(JSONText.string)))])
     }
 
-    /// - Parameter text: the key as it is displayed.
+    /// - Parameter text: the cache key as it is displayed.
     static func keyStep(_ text: String) -> Explanation.Step? {
         if text.isEmpty { return nil }
         return Explanation.Step("key", text, "RFC 9111 §2", values: [("key", .string(text))])
     }
 
-    /// `with If-None-Match of the stored response`.
+    /// Text such as `with If-None-Match of the stored response`.
     var sentConditions: String {
         let names = trace.sentConditions.names
         return names.isEmpty
@@ -106,7 +107,7 @@ struct DecisionSteps {
     var lookUpStep: Explanation.Step? {
         let found = trace.candidates
         guard found.wasAsked else { return nil }
-        let place = found.askedDisk ? "memory and disk" : "memory, or the set of stored keys"
+        let place = found.askedDisk ? "memory and disk" : "memory or the set of stored keys"
         let says =
             found.isPartial
             ? "a part of the response is stored"
@@ -117,7 +118,7 @@ struct DecisionSteps {
             steps: candidateSteps)
     }
 
-    /// Newest first, in the order they are considered.
+    /// The steps about the candidate responses: newest first, the order in which they are considered.
     private var candidateSteps: [Explanation.Step] {
         (0..<Int(trace.candidates.count)).prefix(32).map { place in
             let selected = trace.candidates.selected ?? Int.max
@@ -134,7 +135,8 @@ struct DecisionSteps {
             }
             if place > selected {
                 return Explanation.Step(
-                    "candidate \(place + 1)", "not examined: a newer candidate matches\(received)", "RFC 9111 §4", values: values)
+                    "candidate \(place + 1)", "not examined: a newer stored response matches\(received)", "RFC 9111 §4",
+                    values: values)
             }
             let names = mismatches(of: candidate)
             values.append(("differs_in", .array(names.map(JSONText.string))))
@@ -168,7 +170,7 @@ struct DecisionSteps {
                     values: [("seconds", .number(Int(lifetime.seconds))), ("source", .string(freshness.lifetimeSource.word))]),
                 Explanation.Step(
                     "age",
-                    "\(age.seconds) s: \(freshness.initialAge.seconds) s when it was received, "
+                    "\(age.seconds) s: \(freshness.initialAge.seconds) s when the response was received, "
                         + "plus \(freshness.residentTime.seconds) s since then",
                     "RFC 9111 §4.2.3",
                     values: [
@@ -207,7 +209,7 @@ struct DecisionSteps {
         case .offlineMiss(let reason): return offlineStep(reason)
         case .notSatisfiable(let reason):
             let text = ReasonText(reason)
-            // If the directive is not from the request, a rule set it.
+            // If the directive is not in the request, a rule has set it.
             let isByRequest = isOnlyIfCached ?? rules.isEmpty
             let section = isByRequest ? "RFC 9111 §5.2.1.7" : ""
             let cause =
@@ -219,7 +221,7 @@ struct DecisionSteps {
         }
     }
 
-    /// After the colon, the step says that no response is stored, or why the stored one cannot be used.
+    /// The step for a request that cannot be answered offline: no response is stored, or the stored response cannot be used.
     private func offlineStep(_ reason: ForwardReason) -> Explanation.Step {
         let text = ReasonText(reason)
         return Explanation.Step(
@@ -268,7 +270,7 @@ struct DecisionSteps {
 }
 
 extension LifetimeSource {
-    /// The word in the JSON form.
+    /// The name of the lifetime's source in JSON.
     var word: String {
         switch self {
         case .none: "none"

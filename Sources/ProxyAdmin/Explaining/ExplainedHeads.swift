@@ -35,7 +35,7 @@ package struct ExplainedHeads {
     let requestContent: [UInt8]?
     package let response: ResponseHead?
     let responseBody: BodyFraming
-    /// The client that sends the request; by default a client on this machine without a name.
+    /// The client that sends the request; by default a client on this machine that sends no user name.
     package var client = ClientFacts(address: .loopbackIPv4)
 
     /// - Parameters:
@@ -85,7 +85,7 @@ package struct ExplainedHeads {
 }
 
 extension ExplainedHeads.Refusal {
-    /// - Parameter bytes: start with a request line.
+    /// - Parameter bytes: bytes that start with a request line.
     fileprivate init(fault: ProxyCore.Fault, requestLine bytes: [UInt8]) {
         let line = bytes.prefix { $0 != ASCII.cr }
         let parts = line.split(separator: ASCII.space, maxSplits: 2, omittingEmptySubsequences: false)

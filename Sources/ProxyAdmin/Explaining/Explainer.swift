@@ -8,7 +8,7 @@ package enum Explainer {
     /// The result of a look-up in a store.
     package enum Answer {
         case found([StoredResponse], partials: [PartialResponse], isComplete: Bool)
-        /// The store must look on disk, which takes time: explain again with the result.
+        /// The store must read the disk, which takes time. The caller explains again when the store has finished.
         case later
     }
 

@@ -8,9 +8,9 @@ import TextCoding
 extension Explanation {
     /// - Parameters:
     ///   - terms: what the explanation may show, and the facts that the dry run does not contain.
-    ///   - judgesSaved: a saved response is being explained: the store was not searched.
-    ///   - origin: the step about a response that was given as the origin's.
-    ///   - again: the step about the same request after that response is stored.
+    ///   - judgesSaved: whether a saved response is being explained, so that the store was not searched.
+    ///   - origin: the step about the saved response, which is treated as the origin's response.
+    ///   - again: the step about the same request after the saved response is stored.
     package init(
         _ dryRun: borrowing DryRun, at now: Timestamp, _ terms: Explainer.Terms, judgesSaved: Bool = false, origin: Step? = nil,
         again: Step? = nil
@@ -32,7 +32,7 @@ extension Explanation {
         at = now
         id = nil
         action = Action(dryRun.conclusion, trace)
-        // For a saved response the store was not searched, so "nothing is stored" is only an assumption.
+        // For a saved response the store was not searched, so it is only assumed that nothing is stored.
         let isSupposed = judgesSaved && trace.fault == nil
         reason = isSupposed ? trace.storage.map { "\($0.word)" } ?? "" : DecisionSteps.reason(of: trace)
         status = trace.status
@@ -49,7 +49,7 @@ extension Explanation {
             ].compactMap { $0 }
     }
 
-    /// The step for a request that the rules deny, and that gets a recorded or stored response.
+    /// The step for a request that the rules deny, but that still gets a recorded or stored response.
     private static func denialStep(_ dryRun: borrowing DryRun) -> Step? {
         guard let denial = dryRun.exchange.incoming.denial, dryRun.exchange.trace.fault == nil else { return nil }
         let code = "\(GatewayError(denial.fault).code.text)"

@@ -26,7 +26,7 @@ extension Explanation {
             "fault", "\(row.code.text)\(detail): \(row.explanation.text)", values: [("code", .string("\(row.code.text)"))])
     }
 
-    /// The URL; without its query if the log omits queries, because they often contain secrets.
+    /// The URL. Its query is left out if the log omits queries, because queries often contain secrets.
     static func shown(_ url: String, tellsQuery: Bool) -> String {
         guard !tellsQuery, let mark = url.firstIndex(of: "?") else { return url }
         return url[..<mark] + leftOutQuery

@@ -3,7 +3,7 @@ import HTTPMessage
 import ProxyCore
 import ProxyServer
 
-/// Explains how a request was handled, from a trace in a ring.
+/// Explains how a request was handled, from its trace in memory.
 extension Explanation {
     package init(_ traced: TracedRequest) {
         let trace = traced.trace
@@ -26,7 +26,7 @@ extension Explanation {
             ].compactMap { $0 }
     }
 
-    /// The request to the origin, if one was sent, and how far it got.
+    /// The step about the request to the origin, if one was sent, and what became known about its response.
     private static func request(_ decision: DecisionSteps) -> Step? {
         let trace = decision.trace
         let isSent: Bool =

@@ -24,7 +24,7 @@ package struct Explanation: Sendable {
     package struct Step: Sendable {
         package let name: String
         package let says: String
-        /// `RFC 9111 §4.2`, or empty if no RFC applies.
+        /// The RFC section, such as `RFC 9111 §4.2`; empty if no RFC applies.
         package var section = ""
         package var values: [(name: String, value: JSONText)] = []
         package var steps: [Step] = []

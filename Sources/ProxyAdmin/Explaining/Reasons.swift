@@ -32,7 +32,7 @@ struct ReasonText {
                 ReasonText("the content is unchanged: the response has no-transform", "RFC 9111 §5.2.2.6")
             case .skipped(.requestNoTransform):
                 ReasonText("the content is unchanged: the request has no-transform", "RFC 9111 §5.2.1.6")
-            case .skipped(.contentType): ReasonText("the content is unchanged: the rule does not apply to its type")
+            case .skipped(.contentType): ReasonText("the content is unchanged: the rule does not apply to its content type")
             case .failed(let fault): ReasonText("the transform of a rule failed: \(fault.word)")
             }
     }
@@ -61,7 +61,7 @@ struct ReasonText {
         .sMaxAge: ReasonText("the stored response is stale, and its s-maxage implies proxy-revalidate", "RFC 9111 §5.2.2.10"),
         .maxStaleOffline: ReasonText("the stored response is stale by more than cache.max_stale_offline", "RFC 9111 §4.2.4"),
         .noCache: ReasonText("the stored response has no-cache, so it needs validation", "RFC 9111 §5.2.2.4"),
-        .unsafeRuleGone: ReasonText("an unsafe rule stored the response, and this rule no longer applies"),
+        .unsafeRuleGone: ReasonText("a rule with `unsafe: true` stored the response, and this rule no longer applies"),
         .trustChanged: ReasonText("the response was stored under a trust policy that is no longer active"),
         .upgrade: ReasonText("the request upgrades its connection to another protocol", "RFC 9110 §7.8"),
     ]
@@ -80,7 +80,8 @@ struct ReasonText {
     static let refusals: [StorageRefusal: ReasonText] = [
         .method: ReasonText("only responses to GET are stored", "RFC 9111 §3"),
         .requestContent: ReasonText("the request had content"),
-        .unkeyedInput: ReasonText("the request has a field that can select a different response and is not part of the key"),
+        .unkeyedInput: ReasonText(
+            "the request has a field that can select a different response, and that is not part of the cache key"),
         .requestNoStore: ReasonText("the request has no-store", "RFC 9111 §5.2.1.5"),
         .rule: ReasonText("a rule sets store: never"),
         .partialContent: ReasonText("the response is partial content", "RFC 9111 §3.3"),
@@ -115,6 +116,6 @@ struct ReasonText {
         .maxAge: ReasonText("max-age", "RFC 9111 §5.2.2.1"),
         .sMaxAge: ReasonText("s-maxage", "RFC 9111 §5.2.2.10"),
         .rule: ReasonText("a rule's ttl"),
-        .signature: ReasonText("the signature in Location expires at that time"),
+        .signature: ReasonText("the response is fresh until the signature in its Location expires"),
     ]
 }

@@ -19,9 +19,9 @@ struct MetricsReport {
     // MARK: The process
 
     private var processFamilies: [MetricFamily] {
-        var build = MetricFamily("larder_build", .info, "The version of this Larder.")
+        var build = MetricFamily("larder_build", .info, "The version of the running Larder.")
         build.add([("version", process.version)], .count(1))
-        var active = MetricFamily("larder_mode", .gauge, "1 for the active mode.")
+        var active = MetricFamily("larder_mode", .gauge, "The label mode is the active mode; the value is always 1.")
         active.add([("mode", mode.word)], .count(1))
         let reload = process.latestReload()
         var families = [
@@ -36,14 +36,15 @@ struct MetricsReport {
             MetricFamily(
                 "process_start_time_seconds", .gauge, "Start time of this process, in seconds since the Unix epoch.",
                 .number(Double(process.startedAt.milliseconds) / 1000)),
-            MetricFamily("process_cpu_seconds", .counter, "CPU time of this process.", .number(Self.cpuSeconds)),
+            MetricFamily("process_cpu_seconds", .counter, "CPU time of this process, in seconds.", .number(Self.cpuSeconds)),
             MetricFamily(
                 "larder_access_log_dropped_lines", .counter, "Lines of the access log that could not be written in time.",
                 .count(process.droppedLines())),
         ]
         if let resident = ProcessMemory.residentBytes() {
             families.append(
-                MetricFamily("process_resident_memory_bytes", .gauge, "Resident memory of this process.", Self.count(resident)))
+                MetricFamily(
+                    "process_resident_memory_bytes", .gauge, "Resident memory of this process, in bytes.", Self.count(resident)))
         }
         return families
     }
@@ -64,7 +65,7 @@ struct MetricsReport {
             requests.add(labels.map(Self.labels) ?? Self.otherLabels, .count(count))
         }
         var durations = MetricFamily(
-            "larder_request_duration_seconds", .histogram, "Time from the end of a request's head to the end of its response.")
+            "larder_request_duration_seconds", .histogram, "Seconds from the end of a request's head to the end of its response.")
         for outcome in DecisionTrace.Outcome.allCases {
             let histogram = metrics.durations(of: outcome)
             if histogram.count > 0 { durations.add([("cache", "\(outcome.word)")], .durations(histogram)) }
@@ -86,7 +87,8 @@ struct MetricsReport {
                 "Bytes of content sent to clients from stored, shared or recorded responses.",
                 .count(loops.savedBytes)),
             MetricFamily(
-                "larder_collapsed_requests", .counter, "Requests that shared the response of another request's fetch.",
+                "larder_collapsed_requests", .counter,
+                "Requests that were served with the response to another request in flight.",
                 .count(loops.count(of: .collapsed))),
             MetricFamily(
                 "larder_replay_misses", .counter, "Requests without a recording, in a mode that only replays.",
@@ -121,7 +123,7 @@ struct MetricsReport {
     private var upstreamFamilies: [MetricFamily] {
         var durations = MetricFamily(
             "larder_upstream_duration_seconds", .histogram,
-            "Time by phase: to connect to an origin, or from the start of an exchange with an origin to the response's first byte."
+            "Seconds by phase: to connect to an origin, or from the start of an exchange to the first byte of the origin's response."
         )
         durations.add([("phase", "connect")], .durations(metrics.connecting))
         durations.add([("phase", "first_byte")], .durations(metrics.firstByte))
@@ -129,7 +131,7 @@ struct MetricsReport {
         connections.add([("state", "active")], Self.count(metrics.pools.connections - metrics.pools.idle))
         connections.add([("state", "idle")], Self.count(metrics.pools.idle))
         var pins = MetricFamily(
-            "larder_pin_checks", .counter, "Handshakes with hosts whose pins are only reported, by whether a pin matched.")
+            "larder_pin_checks", .counter, "TLS handshakes with hosts that have report-only pins, by whether a pin matched.")
         for check in process.pinChecks() {
             pins.add([("host", check.host), ("result", "match")], .count(check.matched))
             pins.add([("host", check.host), ("result", "mismatch")], .count(check.mismatched))
@@ -185,23 +187,26 @@ struct MetricsReport {
             tiers("larder_cache_entries", .gauge, "Stored responses.", memory: store.memoryEntries, disk: store.entries),
             tiers("larder_cache_bytes", .gauge, "Bytes of stored responses.", memory: store.memoryBytes, disk: store.bytes),
             tiers(
-                "larder_cache_limit_bytes", .gauge, "The size above which Larder evicts responses.", memory: process.memoryLimit,
-                disk: process.storeLimit),
+                "larder_cache_limit_bytes", .gauge, "The size in bytes above which Larder evicts stored responses.",
+                memory: process.memoryLimit, disk: process.storeLimit),
             tiers(
-                "larder_cache_evictions", .counter, "Responses removed to make space.", memory: store.memoryEvicted,
+                "larder_cache_evictions", .counter, "Stored responses that Larder removed to make space.",
+                memory: store.memoryEvicted,
                 disk: store.evicted),
             MetricFamily("larder_cache_stored", .counter, "Responses written to the disk.", Self.count(store.stored)),
             unstored,
             MetricFamily(
-                "larder_cache_index_bytes", .gauge, "Memory of the index of stored responses.", Self.count(store.indexBytes)),
-            MetricFamily("larder_cache_log_bytes", .gauge, "Length of the write-ahead log.", Self.count(store.logBytes)),
+                "larder_cache_index_bytes", .gauge, "Memory in bytes that the index of stored responses uses.",
+                Self.count(store.indexBytes)),
+            MetricFamily(
+                "larder_cache_log_bytes", .gauge, "Length of the store's write-ahead log, in bytes.", Self.count(store.logBytes)),
             MetricFamily(
                 "larder_cache_queued_operations", .gauge, "Operations that wait for the store's writer.",
                 Self.count(store.queuedOperations)),
             MetricFamily(
                 "larder_cache_queued_bytes", .gauge, "Bytes that wait for the store's writer.", Self.count(store.queuedBytes)),
             MetricFamily(
-                "larder_cache_damaged_entries", .counter, "Stored responses that were found damaged.",
+                "larder_cache_damaged_entries", .counter, "Stored responses that Larder found damaged.",
                 Self.count(store.damagedEntries)),
         ]
     }

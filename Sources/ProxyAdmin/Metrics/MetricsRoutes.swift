@@ -29,7 +29,7 @@ package enum MetricsRoutes {
         ]
     }
 
-    /// OpenMetrics if the client prefers it to plain text.
+    /// The format to send: OpenMetrics if the client prefers it, otherwise Prometheus text.
     private static func format(for request: AdminRequest) -> MetricsFormat {
         let fields = request.head.fields
         let isPreferred =

@@ -49,7 +49,7 @@ package enum ControlRoutes {
         }
     }
 
-    /// - Parameter stop: begins the shutdown and returns; the response is sent before.
+    /// - Parameter stop: begins the shutdown and returns at once. It is called after the response is sent.
     package static func stop(_ stop: @escaping @Sendable () -> Void) -> AdminRoute {
         AdminRoute(.post, "/v1/stop") { request, exchange in
             if request.wantsText {

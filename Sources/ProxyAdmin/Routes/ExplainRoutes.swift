@@ -35,7 +35,7 @@ package enum ExplainRoutes {
             guard let traced else {
                 return exchange.refuse(
                     Status(404), code: "no_such_trace",
-                    detail: "Larder has no record of a request with this id; it may be too old.")
+                    detail: "Larder has no record of a request with this id; the request may be too old.")
             }
             answer(Explanation(traced), exchange, wantsText: wantsText)
         }

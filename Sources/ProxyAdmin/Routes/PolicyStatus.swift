@@ -1,7 +1,7 @@
 import ProxyServer
 import TextCoding
 
-/// What report mode and the shadow policy have found, for the status.
+/// What report mode and the shadow policy have found, for `GET /v1/status`.
 struct PolicyStatus {
     let report: PolicyReport
     let reportsDenials: Bool
@@ -43,7 +43,7 @@ struct PolicyStatus {
 
     // MARK: Text
 
-    /// The number of requests that the text names.
+    /// The most requests that the text lists.
     private static let toldLimit = 20
 
     var lines: [(String, String)] {

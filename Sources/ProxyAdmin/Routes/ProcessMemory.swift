@@ -23,7 +23,7 @@ package enum ProcessMemory {
         var bytes = [UInt8](repeating: 0, count: 128)
         let count = read(descriptor, &bytes, bytes.count)
         guard count > 0 else { return nil }
-        // The second and third number, in pages: all resident pages, and those backed by files.
+        // The second and third number of `/proc/self/statm`, in pages: all resident pages, and those backed by files.
         let words = bytes[..<count].split(separator: UInt8(ascii: " "))
         guard words.count > 2, let resident = Int(String(decoding: words[1], as: UTF8.self)),
             let shared = Int(String(decoding: words[2], as: UTF8.self))

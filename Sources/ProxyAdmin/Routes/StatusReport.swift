@@ -9,7 +9,7 @@ struct StatusReport {
     let process: StatusSource
     let now: Timestamp
     let mode: ExchangeContext.Mode
-    /// The network status, if the mode depends on it; otherwise `nil`.
+    /// The state of the network, if the mode depends on it; otherwise `nil`.
     let network: String?
     let loops: LoopStatistics
     let store: StoreStatistics
@@ -43,7 +43,7 @@ struct StatusReport {
         DecisionTrace.Outcome.allCases.map { ("\($0.word)", loops.count(of: $0)) }.filter { $0.1 > 0 }
     }
 
-    /// Why storable responses were not stored, with counts.
+    /// The reasons why storable responses were not stored, each with the number of responses.
     private var unstored: [(word: String, count: Int)] {
         UnstoredReason.allCases.compactMap { reason in store.unstored[reason].map { ("\(reason.word)", $0) } }
     }

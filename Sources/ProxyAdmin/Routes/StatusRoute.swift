@@ -44,7 +44,7 @@ package struct StatusSource: Sendable {
     package var memoryLimit: Int
     /// Lines that the access log dropped.
     package var droppedLines: @Sendable () -> UInt64
-    /// The latest attempt to read the settings; at first the start.
+    /// The latest attempt to read the settings: the start, until the first reload.
     package var latestReload: @Sendable () -> (at: Timestamp, succeeded: Bool)
     /// Why this Larder is not ready for further requests; `nil` if it is ready.
     package var unreadyReason: @Sendable () -> String?

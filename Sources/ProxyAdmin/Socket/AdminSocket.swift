@@ -4,8 +4,9 @@ import Glibc
 
 /// The listening Unix socket: accessible to its owner alone, and one for each path.
 ///
-/// A lock file beside it, unlocked by the kernel when its holder ends, distinguishes a leftover socket (replaced) from one in use (an
-/// error). The lock file stays when the socket is removed: removing it would let two processes hold a lock each.
+/// A lock file beside the socket shows whether the socket is in use: the kernel unlocks the file when the process that holds the lock
+/// ends. A leftover socket is replaced; a socket in use is an error. The lock file stays when the socket is removed: otherwise two
+/// processes could hold a lock each.
 package struct AdminSocket: Sendable {
     package let path: String
     package let descriptor: Int32
@@ -38,7 +39,7 @@ package struct AdminSocket: Sendable {
         _ = Glibc.close(lock)
     }
 
-    /// Removes the socket at this path if its process has ended. The lock's file stays.
+    /// Removes the socket at this path if the process that listened on it has ended. The lock file stays.
     package static func removeLeftOver(_ path: String) {
         // The socket is checked without the lock first: a process that starts at this path may need the lock.
         guard let address = UnixAddress(path: path), (try? isRefused(path, address)) == true else { return }
@@ -51,7 +52,7 @@ package struct AdminSocket: Sendable {
         }
     }
 
-    /// The socket is accessible to the owner alone from the start: the mode is set before it has a name.
+    /// The socket has its final mode before it has a name, so that no other user can ever access it.
     private static func listen(_ path: String, _ address: UnixAddress) throws(AdminSocketError) -> Int32 {
         let descriptor = socket(AF_UNIX, Int32(larder_sock_stream | larder_sock_nonblock | larder_sock_cloexec), 0)
         guard descriptor >= 0 else { throw .failed(SystemError("socket", code: errno), path: path) }

@@ -2,7 +2,7 @@ import HTTPCaching
 import HTTPMessage
 
 extension CacheOverrides {
-    /// Reads `ttl`: one lifetime, or a lifetime per status: `{404: 1m, 5xx: 10s, default: 1h}`.
+    /// Reads `ttl`: one lifetime, or lifetimes by status such as `{404: 1m, 5xx: 10s, default: 1h}`.
     mutating func readLifetimes(_ cursor: SettingsCursor, problems: inout SettingsProblems) {
         guard case .mapping = cursor.node.value else {
             timeToLive = cursor.deltaSeconds(problems: &problems)
@@ -16,7 +16,9 @@ extension CacheOverrides {
                 timeToLive = lifetime
             } else if let statuses = Self.statuses(entry.key) {
                 guard statusLifetimes.count < StatusLifetimes.limit else {
-                    problems.add("at most \(StatusLifetimes.limit) statuses or ranges", path: entry.value.path, at: entry.place)
+                    problems.add(
+                        "`ttl` can list at most \(StatusLifetimes.limit) statuses or ranges", path: entry.value.path,
+                        at: entry.place)
                     return
                 }
                 if (statuses.lower...statuses.upper).allSatisfy(Self.isNeverStored) {
@@ -33,7 +35,8 @@ extension CacheOverrides {
         }
     }
 
-    /// Whether the status is informational, or its response updates or completes another stored response (RFC 9111 §3.3, §4.3.4).
+    /// Whether a response with this status is never stored by itself: it is informational (1xx), or it updates or completes another
+    /// stored response (RFC 9111 §3.3, §4.3.4).
     private static func isNeverStored(_ status: UInt16) -> Bool { status < 200 || status == 206 || status == 304 }
 
     private static func statuses(_ text: String) -> StatusRange? {
@@ -43,7 +46,7 @@ extension CacheOverrides {
 }
 
 extension SettingsCursor {
-    /// A duration in whole seconds, as HTTP's delta-seconds.
+    /// Reads a duration that is a whole number of seconds, like HTTP's delta-seconds.
     func deltaSeconds(problems: inout SettingsProblems) -> DeltaSeconds? {
         let longest = Int64(DeltaSeconds.greatest.seconds)
         guard let milliseconds = milliseconds(in: 0...longest * 1000, problems: &problems) else { return nil }

@@ -34,7 +34,7 @@ extension CacheRule {
         checkUnsafe(mapping, problems: &problems)
     }
 
-    /// Requires `unsafe: true` if the rule overrides the RFC, and reports `unsafe` if no setting of the rule needs it.
+    /// Requires `unsafe: true` if the rule overrides RFC 9111, and reports `unsafe` if no setting of the rule needs it.
     private func checkUnsafe(_ mapping: SettingsMapping, problems: inout SettingsProblems) {
         let posts = key?.bodyMethods?.contains(.post) ?? false
         let overridingWords: [(isGiven: Bool, cursor: SettingsCursor?, what: String)] = [
@@ -88,7 +88,7 @@ extension CacheRule {
     /// Accepts visible ASCII except the characters that separate or quote tags in fields and commands.
     private static func tags(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> [String] {
         let items = cursor.oneOrMore(problems: &problems)
-        if items.count > PolicyLimits.tags { cursor.report("at most \(PolicyLimits.tags) tags", to: &problems) }
+        if items.count > PolicyLimits.tags { cursor.report("a rule can have at most \(PolicyLimits.tags) tags", to: &problems) }
         return items.compactMap { item in
             guard let text = item.text(problems: &problems) else { return nil }
             let isReadable = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !",\"\\".utf8.contains($0) }

@@ -2,10 +2,10 @@ import HTTPCaching
 
 /// The `cache` section of a rule.
 package struct CacheRule: Sendable {
-    /// The overrides, a trivial value that is passed along with each request.
+    /// The overrides, a trivial value (no reference counts) that is passed along with each request.
     package var overrides = CacheOverrides.none
     package var key: KeyRewriting?
-    /// Tags that responses are stored with, so that they can be found by tag.
+    /// Tags that are stored with responses, so that the responses can be found by tag.
     package var tags: [String] = []
 
     package init() {}

@@ -1,6 +1,6 @@
 import HTTPCaching
 
-/// A key of `cache`, used to name the rule that set it.
+/// A key of `cache`. Larder uses it to name the rule that set the key.
 package enum CacheWord: Sendable, CaseIterable {
     case policy, store, ttl, maxSize, grace, heuristic, collapse, fill, variants, setCookie
     case ignoreNoStore, ignorePrivate

@@ -70,7 +70,7 @@ extension FieldEdits {
             return try FieldValue(text)
         } catch {
             switch error {
-            // The message omits the value: it may be a secret.
+            // The message omits the field's value, which may be a secret.
             case .control:
                 cursor.report("a field value must not contain a line break, NUL or other control character", to: &problems)
             case .outerBlank: cursor.report("a field value must not begin or end with a space or tab", to: &problems)

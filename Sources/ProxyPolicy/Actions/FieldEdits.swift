@@ -2,16 +2,16 @@ import HTTPMessage
 
 /// The edits that a rule makes to the fields of a request or a response, in this order: `remove`, `default`, `set`, `append`.
 ///
-/// Names and values are checked when the settings are read: no edit can end a field line, change a message's framing or change a hop-by-hop
-/// field (T16, T42).
+/// Names and values are checked when the settings are read: no edit can end a field line, change a message's framing or change a
+/// hop-by-hop field (T16 and T42 in docs/threats.md).
 package struct FieldEdits: Sendable {
     package enum Kind: UInt8, CaseIterable, Sendable {
         case remove
         /// Adds the field only if the message does not have it.
         case `default`
-        /// Replaces all lines of this name.
+        /// Replaces all lines of the field.
         case set
-        /// Adds lines after the existing lines of this name.
+        /// Adds lines after the existing lines of the field.
         case append
 
         package var word: String {
@@ -27,7 +27,7 @@ package struct FieldEdits: Sendable {
     package struct Edit: Sendable {
         package let kind: Kind
         package let name: FieldName
-        /// The values, one for each line; empty for `remove`.
+        /// The field's values, one for each line; empty for `remove`.
         package let values: [FieldValue]
     }
 

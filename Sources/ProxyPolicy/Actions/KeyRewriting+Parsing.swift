@@ -19,7 +19,9 @@ extension KeyRewriting {
 
     private static func parameters(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> [ParameterPattern] {
         let items = cursor.oneOrMore(problems: &problems)
-        if items.count > PolicyLimits.keyParts { cursor.report("at most \(PolicyLimits.keyParts) names", to: &problems) }
+        if items.count > PolicyLimits.keyParts {
+            cursor.report("the list can have at most \(PolicyLimits.keyParts) parameter names", to: &problems)
+        }
         return items.compactMap { item in
             guard let text = item.text(problems: &problems) else { return nil }
             if let pattern = ParameterPattern(text) { return pattern }
@@ -32,7 +34,7 @@ extension KeyRewriting {
 
     private static func host(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> [UInt8]? {
         guard let text = cursor.text(problems: &problems) else { return nil }
-        switch try? HostPattern(text) {  // the cause is reported below
+        switch try? HostPattern(text) {  // the cause of the error is reported below
         case .name(let name): return name
         case .any, .below, .address, nil:
             cursor.report("`\(SettingsText.quoted(text))` is not a host name", to: &problems)
@@ -42,7 +44,9 @@ extension KeyRewriting {
 
     private static func fieldNames(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> [FieldName] {
         let items = cursor.oneOrMore(problems: &problems)
-        if items.count > PolicyLimits.keyFields { cursor.report("at most \(PolicyLimits.keyFields) fields", to: &problems) }
+        if items.count > PolicyLimits.keyFields {
+            cursor.report("the list can have at most \(PolicyLimits.keyFields) fields", to: &problems)
+        }
         var names: [FieldName] = []
         for item in items {
             guard let text = item.text(problems: &problems) else { continue }

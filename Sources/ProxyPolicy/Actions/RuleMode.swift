@@ -1,4 +1,5 @@
-/// Whether matching requests may be forwarded, and how they use recordings; overrides the mode that the settings give for all requests.
+/// Whether requests that match a rule may be forwarded, and how they use recordings. Overrides the mode that the settings give for all
+/// requests.
 package enum RuleMode: Sendable {
     case live, offline, replay, record, recordMissing
 

@@ -4,10 +4,10 @@ import HTTPMessage
 /// How to transform response content, merged from all rules that match a request. Immutable, so that each rule's plan is made once, when
 /// the rule is read.
 package final class TransformPlan: Sendable {
-    /// The format that Larder reads a response's content as, according to its media type.
+    /// How Larder parses a response's content, according to the content's media type.
     package enum Source: UInt8, Sendable { case json, xml, propertyList, text }
 
-    /// The last matching rule that has transform settings.
+    /// The last matching rule that has a `transform` section.
     package let ruleName: String
     package let words: TransformWords
     /// Identifies the transformation: plans with different results have different fingerprints. Limits are not part of the fingerprint.
@@ -31,7 +31,7 @@ package final class TransformPlan: Sendable {
     /// The maximum length of the result, in bytes. Default: twice `maximumBodyLength`.
     package var maximumOutputLength: UInt64 { words.maximumOutputLength ?? 2 * maximumBodyLength }
     package var maximumDepth: Int { Int(words.maximumDepth ?? 512) }
-    /// The maximum time in milliseconds, counted from when the body is complete.
+    /// The maximum time in milliseconds, counted from the moment when the body is complete.
     package var timeout: Int64 { words.timeout ?? 10_000 }
 
     /// Whether nothing is transformed, for example because a later rule cancels an earlier one.
@@ -45,11 +45,11 @@ package final class TransformPlan: Sendable {
 
     // MARK: Content types
 
-    /// The format that Larder reads content of this type as; `nil` leaves the content unchanged. A response with no Content-Type, or with
-    /// two, is left unchanged.
+    /// How Larder parses content of this media type; `nil` leaves the content unchanged. A response with no Content-Type, or with two,
+    /// is left unchanged.
     ///
-    /// Types that a rule lists replace the built-in ones. A listed type that is not a built-in type is read as the first format that the
-    /// rules ask for.
+    /// Media types that a rule lists replace the built-in list. A listed type that is not in the built-in list is parsed as the first
+    /// format that the rules ask for.
     package func source(for fields: borrowing Fields) -> Source? {
         guard fields.lineCount(of: .contentType) == 1, let line = fields.first(.contentType) else { return nil }
         let type = fields.value(of: line)
@@ -83,10 +83,10 @@ package final class TransformPlan: Sendable {
 
     // MARK: The fingerprint
 
-    /// This number must be raised when the same settings produce a different result for the same body.
+    /// Raise this number when a new version of Larder transforms the same body differently under the same settings.
     private static let version: StaticString = "1"
 
-    /// All values that determine the result. Different settings always give different lists.
+    /// All settings that determine the result of the transformation. Different settings always give different lists.
     private static func texts(of words: TransformWords) -> [[UInt8]] {
         var texts: [[UInt8]] = []
         func add(_ text: String) { texts.append(Array(text.utf8)) }

@@ -1,7 +1,7 @@
 import HTTPMessage
 
 extension TransformWords {
-    /// The keys that transform something; the other keys are options.
+    /// The keys of `transform` that change the content; its other keys are options.
     private static let workKeys = ["plist_to_json", "xml_to_json", "strip_nulls", "json_pointer", "charset"]
     static let keys = workKeys + ["content_type", "on_error", "max_body", "max_output", "max_depth", "timeout"]
 
@@ -53,7 +53,9 @@ extension TransformWords {
             }
         }
         let count = (removals?.count ?? 0) + (settings?.count ?? 0)
-        if count > PolicyLimits.pointers { cursor.report("at most \(PolicyLimits.pointers) pointers", to: &problems) }
+        if count > PolicyLimits.pointers {
+            cursor.report("a transform can have at most \(PolicyLimits.pointers) JSON pointers", to: &problems)
+        }
         if settings?.isEmpty == true, mapping["set"].map({ $0.node.value }) == .mapping([]) {
             mapping["set"]?.report("no pointer is listed", to: &problems)
         }

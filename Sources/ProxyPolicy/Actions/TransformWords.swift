@@ -36,7 +36,7 @@ package struct TransformWords: Equatable, Sendable {
 
     package init() {}
 
-    /// Overrides these values with those that a later rule sets.
+    /// Overrides these settings with those that a later rule sets.
     mutating func merge(_ later: TransformWords) {
         readsPropertyLists = later.readsPropertyLists ?? readsPropertyLists
         readsXML = later.readsXML ?? readsXML

@@ -1,8 +1,8 @@
 import HTTPMessage
 
-/// The checks of a response, collected from all matching rules, and what happens when one fails.
+/// The checks of a response, collected from all matching rules, and what happens when a check fails.
 package struct ValidationPlan: Equatable, Sendable {
-    /// What happens to a response that fails. Such a response is never stored, and never replaces a good stored response.
+    /// What happens to a response that fails a check. Such a response is never stored, and never replaces a good stored response.
     package enum OnFailure: UInt8, CaseIterable, Sendable { case block, annotate, pass, stale }
     /// What happens to a body that is too large to be checked.
     package enum Oversize: UInt8, CaseIterable, Sendable { case pass, block }
@@ -12,7 +12,7 @@ package struct ValidationPlan: Equatable, Sendable {
     package var wellformed: BodyKinds = []
     package var onFailure = OnFailure.annotate
     package var oversize = Oversize.pass
-    /// The largest body that is checked, in bytes, both as received and decoded.
+    /// The length of the largest body that is checked, in bytes; it limits the body as received and the decoded body.
     package var maximumBodyLength: UInt64 = 8 << 20
 
     package init() {}
@@ -27,7 +27,8 @@ package struct ValidationPlan: Equatable, Sendable {
         maximumBodyLength = 8 << 20
     }
 
-    /// Merges a later rule's values: its lists are appended, or replace the earlier ones if it sets `replace`.
+    /// Merges a later rule's values. The later rule's lists are appended to the earlier lists, or replace them if the later rule sets
+    /// `replace`.
     mutating func merge(_ rule: ValidationRule) {
         if let statuses = rule.statuses {
             if rule.replaces { headChecks.statuses.removeAll(keepingCapacity: true) }
@@ -44,12 +45,12 @@ package struct ValidationPlan: Equatable, Sendable {
     }
 }
 
-/// The `validate` section of a rule: `nil` keeps the value of an earlier rule.
+/// The `validate` section of a rule. A value of `nil` keeps the value of an earlier rule.
 package struct ValidationRule: Equatable, Sendable {
     package var statuses: [StatusRange]?
     package var contentTypes: [MediaTypePattern]?
     package var replaces = false
-    /// If empty, the body is not checked.
+    /// The allowed formats of the body; if empty, the body is not checked.
     package var wellformed: BodyKinds?
     package var onFailure: ValidationPlan.OnFailure?
     package var oversize: ValidationPlan.Oversize?

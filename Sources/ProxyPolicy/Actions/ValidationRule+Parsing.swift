@@ -28,7 +28,7 @@ extension ValidationRule {
         "json": .json, "xml": .xml, "plist": .propertyList, "image": .image,
     ]
 
-    /// Reads one kind of body, `none`, or `{any_of: [json, image]}`.
+    /// Reads one format of the body such as `json`, or `none`, or several such as `{any_of: [json, image]}`.
     private static func bodyKinds(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> BodyKinds? {
         switch cursor.node.value {
         case .mapping:

@@ -1,4 +1,4 @@
-/// The count of one client, user, host or rule. Times are monotonic, in microseconds.
+/// The requests and bytes that a limit has counted for one client, user, host or rule. Times are monotonic, in microseconds.
 struct LimitCount {
     /// The token bucket of `rate`. A full bucket has `count * microseconds` credits; a request takes `microseconds` of them, and each
     /// microsecond adds `count`.
@@ -18,7 +18,8 @@ struct LimitCount {
     /// Refills the bucket, and begins a new window if the last one has ended.
     mutating func advance(_ limit: RuleLimit, to now: UInt64) {
         if let rate = limit.rate, now > creditTime {
-            // After its full period a bucket is full, so more elapsed time changes nothing, and the product cannot overflow.
+            // After its full period the bucket is full, so a longer time has the same effect. Limiting the time keeps the product from
+            // overflowing.
             let elapsed = min(now - creditTime, rate.microseconds)
             credit = min(rate.count * rate.microseconds, credit + elapsed * rate.count)
             creditTime = now
@@ -29,7 +30,7 @@ struct LimitCount {
         }
     }
 
-    /// Why the limit does not permit one more request with this much content, and the number of microseconds until the limit permits it.
+    /// Why the limit does not permit one more request with content of this length, and the number of microseconds until it will.
     func refusal(_ limit: RuleLimit, bytesOut length: UInt64, at now: UInt64) -> (word: RuleLimit.Word, wait: UInt64?)? {
         if let rate = limit.rate, credit < rate.microseconds {
             return (.rate, (rate.microseconds - credit + rate.count - 1) / rate.count)
@@ -72,7 +73,7 @@ struct LimitCount {
         return length - min(length, now - min(now, windowStart))
     }
 
-    /// The time from which the count equals a new one, if nothing more is counted; `nil` if there is no such time.
+    /// The time from which the count equals a new count, if nothing more is counted; `nil` if there is no such time.
     func idleTime(_ limit: RuleLimit) -> UInt64? {
         var time = creditTime
         if let rate = limit.rate {

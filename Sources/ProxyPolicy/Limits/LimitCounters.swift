@@ -1,8 +1,8 @@
 /// The counts of all rules with limits. One value for all loops, which its owner protects by a lock.
 ///
-/// A rule keeps its counts as long as its name and its `limit` stay the same, so a reload does not give a new quota. Each rule
-/// has at most `PolicyLimits.limitSubjects` counts. Counts that equal new ones are removed to make room. If there are none, a new
-/// subject is refused.
+/// A rule keeps its counts as long as its name and its `limit` stay the same, so a reload does not give a new quota. Each rule has at
+/// most `PolicyLimits.limitSubjects` counts. To make room, Larder removes the counts that equal new counts. If there are no such
+/// counts, Larder refuses a new subject (a client, user or host).
 package struct LimitCounters: Sendable {
     /// Requests that are in flight during a reload may still have the rule's old limit.
     private struct Key: Hashable, Sendable {
@@ -28,13 +28,13 @@ package struct LimitCounters: Sendable {
                 if time > now { nextSearch = min(nextSearch, time) }
                 return time > now
             }
-            // If the search has made room, the next search is due when that room is used up.
+            // If the search has made space, the next search is made when that space is used up, whatever the time.
             if counts.count < PolicyLimits.limitSubjects { nextSearch = 0 }
         }
     }
 
     private var rules: [Key: OfRule] = [:]
-    /// The counts of rules that the last reload removed: requests in flight keep their rules.
+    /// The counts of rules that the last reload removed. Requests in flight still use these rules.
     private var former: [Key: OfRule] = [:]
 
     package init() {}
@@ -50,9 +50,9 @@ package struct LimitCounters: Sendable {
 
     /// Counts one request, if the limits of all its rules permit it; otherwise counts nothing.
     /// - Parameters:
-    ///   - bytesOut: the length of its content; 0 if that is not known yet.
+    ///   - bytesOut: the length of the request's content in bytes; 0 if the length is not known yet.
     ///   - now: monotonic time in microseconds.
-    /// - Returns: the first limit that does not permit it.
+    /// - Returns: the first limit that does not permit the request; `nil` if all permit it.
     package mutating func admit(_ demands: [LimitDemand], bytesOut: UInt64, at now: UInt64) -> LimitRefusal? {
         for demand in demands {
             guard let count = prepare(demand, at: now) else {
@@ -79,7 +79,8 @@ package struct LimitCounters: Sendable {
     ) -> LimitRefusal? {
         for demand in demands {
             guard let count = prepare(demand, at: now), count.permits(length, word, of: demand.limit) else {
-                // No window permits more than the whole quota, so content longer than the quota gets no time for a retry.
+                // No window permits more than the whole quota. If the content is longer than the quota, a retry cannot succeed, so no
+                // time for it is given.
                 let isPossible = length <= demand.limit.most(word) ?? .max
                 let wait = isPossible ? rules[Key(demand)]?.counts[demand.subject]?.windowRest(demand.limit, at: now) : nil
                 return LimitRefusal(rule: demand.rule, word: word, limit: demand.limit, retryAfter: Self.seconds(wait))
@@ -92,7 +93,7 @@ package struct LimitCounters: Sendable {
         return nil
     }
 
-    /// Why an admitted request may not be sent to an origin: a quota of `bytes_in` is used up. Counts nothing.
+    /// Why an admitted request may not be sent to an origin: a quota of `bytes_in` is used up. This check counts nothing.
     package mutating func refusalOfFetch(_ demands: [LimitDemand], at now: UInt64) -> LimitRefusal? {
         for demand in demands where demand.limit.bytesIn != nil {
             guard let count = prepare(demand, at: now), count.permitsFetch(demand.limit) else {
@@ -103,8 +104,8 @@ package struct LimitCounters: Sendable {
         return nil
     }
 
-    /// The count of a demand, up to date; `nil` if there is no room for another subject. A new subject takes room only once something is
-    /// counted for it.
+    /// The current count of the demand's subject; `nil` if there is no space for another subject. A new subject takes up space only when
+    /// something is counted for it.
     private mutating func prepare(_ demand: LimitDemand, at now: UInt64) -> LimitCount? {
         let key = Key(demand)
         var ofRule = rules.removeValue(forKey: key) ?? former.removeValue(forKey: key) ?? OfRule(limit: demand.limit)

@@ -1,6 +1,6 @@
 /// The amounts that one request counts under the limit of one matching rule.
 package struct LimitDemand: Sendable {
-    /// The rule's name, which its counts are kept under.
+    /// The name of the rule, under which its counts are kept.
     package let rule: String
     package let limit: RuleLimit
     /// The client, user or host that is counted; empty if all requests share one count.

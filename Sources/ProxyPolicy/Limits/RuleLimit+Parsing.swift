@@ -44,7 +44,7 @@ extension RuleLimit {
 }
 
 extension RuleLimit.Rate {
-    /// Reads `10/s`.
+    /// Reads a rate such as `10/s`.
     fileprivate init?(parsing cursor: SettingsCursor, problems: inout SettingsProblems) {
         guard let text = cursor.text(problems: &problems) else { return nil }
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)

@@ -6,7 +6,7 @@ package struct RuleLimit: Hashable, Sendable {
     package enum Word: UInt8, Sendable, CaseIterable {
         case requestBody, responseBody, rate, requests, bytesOut, bytesIn
 
-        /// The key in the settings, and the detail of an error.
+        /// The limit's key in the settings, which is also the detail of the error.
         package var text: StaticString {
             switch self {
             case .requestBody: "request_body"
@@ -27,7 +27,7 @@ package struct RuleLimit: Hashable, Sendable {
     /// How long a quota lasts. A window begins with the first request that it counts.
     package enum Window: Hashable, Sendable {
         case microseconds(UInt64)
-        /// Until Larder ends.
+        /// The quota lasts until Larder ends.
         case run
     }
 
@@ -46,7 +46,7 @@ package struct RuleLimit: Hashable, Sendable {
     package var requestBody: UInt64?
     package var responseBody: UInt64?
     package var rate: Rate?
-    /// The quotas of one window: requests, bytes of their content, and bytes of content from origins.
+    /// The quotas of one window: the number of requests, the bytes of their content, and the bytes of content from origins.
     package var requests: UInt64?
     package var bytesOut: UInt64?
     package var bytesIn: UInt64?
@@ -61,7 +61,7 @@ package struct RuleLimit: Hashable, Sendable {
 
     var hasQuota: Bool { requests != nil || bytesOut != nil || bytesIn != nil }
 
-    /// Whether the limit needs the length of contents, which a tunnel hides.
+    /// Whether the limit needs the length of the content of requests or responses, which a tunnel hides.
     package var needsContent: Bool { requestBody != nil || responseBody != nil || bytesOut != nil || bytesIn != nil }
 
     /// A limit in bytes; `nil` if there is none.
@@ -75,7 +75,7 @@ package struct RuleLimit: Hashable, Sendable {
         }
     }
 
-    /// What the rule limits.
+    /// All quantities that the rule limits.
     package var words: [Word] {
         Word.allCases.filter { word in
             switch word {

@@ -10,7 +10,7 @@ package struct FieldCondition: Sendable {
         self.values = values
     }
 
-    /// - Parameter scratch: reused storage.
+    /// - Parameter scratch: an array whose storage is reused.
     func matches(_ request: RequestHead, as readings: MatchedReadings, scratch: inout [UInt8]) -> Bool {
         var isFound = false
         for index in 0..<request.fields.lines.count {
@@ -29,7 +29,7 @@ package struct FieldCondition: Sendable {
         return isFound
     }
 
-    /// Whether the whole value or one element of a list value matches, regardless of case.
+    /// Whether the whole value matches a pattern, or one element of a value that is a list. Case is ignored.
     private func containsMatch(_ value: Span<UInt8>, scratch: inout [UInt8]) -> Bool {
         scratch.removeAll(keepingCapacity: true)
         for index in 0..<value.count { scratch.append(ASCII.lowercased(value[index])) }
@@ -44,8 +44,8 @@ package struct FieldCondition: Sendable {
 }
 
 extension FieldName {
-    /// Whether a server may treat a field with the name `other` as the field with this name: servers that pass fields as variables treat
-    /// `_` as `-` (RFC 3875 §4.1.18).
+    /// Whether a server may treat a field with the name `other` as the field with this name. Servers that pass fields in environment
+    /// variables treat `_` as `-` (RFC 3875 §4.1.18).
     func mayBeRead(from other: Span<UInt8>) -> Bool {
         guard other.count == bytes.count else { return false }
         for index in 0..<other.count where Self.folded(other[index]) != Self.folded(bytes[index]) { return false }

@@ -2,8 +2,8 @@ import HTTPMessage
 
 /// Finds the rules that name a host, without examining the other rules.
 ///
-/// One pass over the host from its end keeps a running hash. At each dot it is the hash of the suffix after the dot; at the start it is the
-/// hash of the whole name. Each hash is one probe into a table that is at most half full.
+/// One pass over the host name, from its end, computes a running hash. At each dot, this is the hash of the suffix after the dot; at
+/// the beginning of the name, it is the hash of the whole name. Each hash is looked up in a table that is at most half full.
 struct HostIndex: Sendable {
     private struct Entry: Sendable {
         let name: [UInt8]
@@ -18,24 +18,25 @@ struct HostIndex: Sendable {
         var rules: [UInt32]
     }
 
-    /// The lists of rules, one after the other, each in ascending order.
+    /// The numbers of rules. Lists follow one another, and each list is in ascending order.
     private(set) var numbers: [UInt32] = []
-    /// The rules for any host, as positions in `numbers`, like all lists here.
+    /// The rules that apply to any host. Like all lists here, this is a range of positions in `numbers`.
     private(set) var hostless: Range<Int> = 0..<0
     /// The rules that name a host.
     private(set) var naming: Range<Int> = 0..<0
 
     private var entries: [Entry] = []
-    /// The entry's index plus one, or 0 for an empty slot; the size is a power of two.
+    /// Each slot has an entry's index plus one; 0 marks an empty slot. The number of slots is a power of two.
     private var slots: [UInt32] = []
     private var hasSuffixes = false
-    /// The rules that name an address, by that address, which is never IPv4-mapped.
+    /// The rules that name an address, by address. An IPv4-mapped address has the form of its IPv4 address here.
     private var addresses: [IPAddress: Range<Int>] = [:]
-    /// The rules that IPv6 addresses match because they embed an IPv4 address, by that IPv4 address.
+    /// The rules that match IPv6 addresses because these embed an IPv4 address, by that IPv4 address.
     private var embedded: [IPAddress: Range<Int>] = [:]
 
-    /// - Parameter rules: the hosts of each rule, empty for any host. `isExact`: whether an IPv4 address in the rule matches only itself.
-    ///   An exact address does not match IPv6 addresses that embed it. Rules that allow are exact.
+    /// - Parameter rules: for each rule, `hosts` are its hosts (empty for any host), and `isExact` says whether an IPv4 address in the
+    ///   rule matches only itself. An exact address does not match IPv6 addresses that embed it. The addresses of rules that allow are
+    ///   exact.
     init(_ rules: some Sequence<(hosts: [HostPattern], isExact: Bool)>) {
         var places: [HostPattern: Int] = [:]
         var named: [Named] = []
@@ -124,7 +125,7 @@ struct HostIndex: Sendable {
         if let entry = entry(at: 0, of: host, isSuffix: false, hash: hash) { body(entries[entry].rules) }
     }
 
-    /// The entry whose name equals `host` from `start` to its end.
+    /// The entry whose name equals the part of `host` from `start` to the end.
     private func entry(at start: Int, of host: Span<UInt8>, isSuffix: Bool, hash: UInt64) -> Int? {
         var slot = Self.slot(of: hash, in: slots.count)
         while slots[slot] != 0 {
@@ -173,12 +174,14 @@ struct HostIndex: Sendable {
         }
     }
 
-    // FNV-1a. The settings fix the table's contents, so a client that knows the function can only cause a few longer probes.
+    // FNV-1a hash. The settings alone determine the entries of the table, so a client that knows the function can only cause a few
+    // longer look-ups.
     private static let seed: UInt64 = 0xCBF2_9CE4_8422_2325
     private static let prime: UInt64 = 0x0000_0100_0000_01B3
     private static let dot = UInt8(ascii: ".")
 
-    /// Folds case for hashing: both cases of a letter give one value, and no two other bytes of a host name collide.
+    /// Folds case for hashing. The upper-case and lower-case form of a letter become one value, and all other bytes of host names keep
+    /// different values.
     @inline(__always)
     private static func folded(_ byte: UInt8) -> UInt8 { byte | 0x20 }
 

@@ -1,25 +1,25 @@
 import HTTPMessage
 
-/// A host pattern of a rule: `example.com` matches only that host, `*.example.com` each host below it (not itself), `*` any host; an
-/// address matches itself in any notation.
+/// The pattern of a host in a rule: `example.com` matches only that host, `*.example.com` matches each host below it but not
+/// `example.com` itself, and `*` matches any host. An address matches itself in any notation.
 package enum HostPattern: Hashable, Sendable {
     case any
     /// A name in lower case, without a final dot.
     case name([UInt8])
-    /// The name after `*.`, in the form of `name`.
+    /// The name after `*.`, in lower case, without a final dot.
     case below([UInt8])
-    /// An address that is not IPv4-mapped: a connection to `[::ffff:a00:1]` is one to `10.0.0.1`.
+    /// An address. An IPv4-mapped address is stored as its IPv4 address, because a connection to `[::ffff:a00:1]` goes to `10.0.0.1`.
     case address(IPAddress)
 
     package enum Fault: Error, Equatable {
         case empty, tooLong
-        /// The text contains a scheme, a path or credentials.
+        /// The text contains a scheme, a path or credentials, which are not part of a host.
         case moreThanHost
-        /// Ports are given under a separate key.
+        /// The text contains a port, which rules give under a separate key.
         case port
         case starNotInFront
         case emptyLabel
-        /// The text looks like an address, but not one that a request could contain.
+        /// The text looks like an address, but no request could contain this address.
         case malformedAddress
         case notInHosts(Unicode.Scalar)
     }
@@ -39,9 +39,9 @@ package enum HostPattern: Hashable, Sendable {
         }
     }
 
-    /// Maps an IPv6 address that embeds an IPv4 address to the IPv4 address. A translator or relay in between may lead to that IPv4
-    /// address, or to another host. So a rule that denies `10.0.0.1` also denies `[64:ff9b::a00:1]`, but a rule that allows `10.0.0.1` does
-    /// not allow `[64:ff9b::a00:1]`.
+    /// The IPv4 address for an IPv6 address that embeds one; any other address unchanged. A translator or relay on the path may forward
+    /// a connection to that IPv4 address, or to another host. So a rule that denies `10.0.0.1` also denies `[64:ff9b::a00:1]`, but a
+    /// rule that allows `10.0.0.1` does not allow `[64:ff9b::a00:1]`.
     package static func canonical(_ address: IPAddress) -> IPAddress { address.embeddedIPv4 ?? address }
 
     /// Whether the pattern matches the host of this request's target.
@@ -75,7 +75,7 @@ package enum HostPattern: Hashable, Sendable {
         return address
     }
 
-    /// A numeric last label is not a top-level domain: requests with such a host name an address or are refused.
+    /// No top-level domain is numeric. A request whose host has a numeric last label names an address or is refused.
     private static func looksLikeAddress(_ name: [UInt8]) -> Bool {
         guard let last = name.split(separator: UInt8(ascii: ".")).last else { return false }
         let isHexadecimal = last.starts(with: Array("0x".utf8))

@@ -2,8 +2,8 @@ import HTTPMessage
 
 /// A common operation of a client, such as `git fetch`, as a rule names it: `match: {operation: git-fetch}`.
 ///
-/// A request belongs to an operation if it is one of its `requests`. The fields of a request are not compared, since a client can send any
-/// fields.
+/// A request belongs to an operation if it is one of the operation's `requests`. The fields of the request are not compared, since a
+/// client can send any fields.
 package enum NamedOperation: String, CaseIterable, Sendable {
     case gitFetch = "git-fetch"
     case gitPush = "git-push"
@@ -18,8 +18,8 @@ package enum NamedOperation: String, CaseIterable, Sendable {
     case maven
     case readOnly = "read-only"
 
-    /// The name that was probably meant. Commands that are named differently from their operation are tried first: `git-pull` is a
-    /// `git-fetch`, but its spelling is nearer to `git-push`.
+    /// The operation that the user probably meant. A table of command names is tried first: `git-pull` is a `git-fetch`, although its
+    /// spelling is nearer to `git-push`.
     package static func nearest(to text: String) -> String? {
         otherNames[text.lowercased()]?.rawValue ?? NearestName.of(text, among: allCases.lazy.map(\.rawValue))
     }
@@ -32,8 +32,8 @@ package enum NamedOperation: String, CaseIterable, Sendable {
 }
 
 extension NamedOperation {
-    /// Some requests of an operation: one of the methods, one of the paths (globs; an empty list matches every path), and each of the query
-    /// parameters.
+    /// Some requests of an operation. A request matches if it has one of the methods, one of the paths (globs; an empty list matches
+    /// every path), and all of the query parameters.
     struct Requests {
         let methods: [String]
         let paths: [String]
@@ -46,10 +46,10 @@ extension NamedOperation {
         }
     }
 
-    /// The conditions for the operation: each of its requests meets at least one of them.
-    /// - Parameter folders: globs such as `/npm`. A path of the operation that does not begin with `/**` begins at the root of the host, or
-    ///   at one of these folders.
-    /// - Throws: if a folder and a path are too long together.
+    /// The conditions for the operation: each request of the operation meets at least one of them.
+    /// - Parameter folders: globs such as `/npm`. A path of the operation that does not begin with `/**` begins at the root of the
+    ///   host, or at one of these folders.
+    /// - Throws: if a folder and a path together are too long for a pattern.
     package func conditions(below folders: [String]) throws(PathPattern.Fault) -> [RuleCondition] {
         guard var conditions = Self.compiled[self] else { preconditionFailure("every operation is compiled") }
         for (index, requests) in requests.enumerated() {
@@ -60,7 +60,7 @@ extension NamedOperation {
         return conditions
     }
 
-    /// The conditions at the root of a host. Rules share them, since a file may have many rules and each pattern has tables of its own.
+    /// The conditions at the root of a host. All rules share them: a file may have many rules, and each pattern has large tables.
     private static let compiled = Dictionary(uniqueKeysWithValues: allCases.map { ($0, $0.requests.map(\.condition)) })
 }
 

@@ -1,6 +1,6 @@
-/// The readings of one request's path that rules match.
+/// Which readings of one request's path are matched by rules.
 struct PathCoverage: Sendable {
-    /// Whether every path matches; then readings that Larder does not know match too.
+    /// Whether every path matches. Then readings that Larder does not know match too.
     private(set) var isEveryPath = false
     /// A bit for each reading, by its number in `PathReadings`.
     private(set) var readings: UInt64 = 0

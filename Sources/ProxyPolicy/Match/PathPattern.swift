@@ -1,11 +1,12 @@
 import HTTPMessage
 
-/// A glob over a request's path: `*` matches any bytes within a segment, `**` any bytes at all, `/**/` also a single slash. All other bytes
-/// are compared exactly. The query is not part of the path.
+/// A glob over a request's path. `*` matches any bytes within a segment, `**` matches any bytes at all, and `/**/` also matches a
+/// single slash. All other bytes are compared exactly. The query is not part of the path.
 ///
-/// Matching is a single pass over the path for every pattern: it tracks a set of states instead of backtracking. State *i* means that the
-/// first *i* literal bytes of the pattern are matched; a star is a loop on its state. For a byte *c*, each state whose next literal is *c*
-/// advances by one, and each state whose loop accepts *c* stays: two ands, a shift and two ors per 64 states.
+/// For every pattern, matching is a single pass over the path: it tracks a set of states instead of backtracking. State *i* means that
+/// the first *i* literal bytes of the pattern are matched; a star is a loop on its state. For a byte *c* of the path, each state whose
+/// next literal is *c* advances by one, and each state whose loop accepts *c* stays. This takes two ands, a shift and two ors per 64
+/// states.
 package final class PathPattern: Sendable {
     /// The maximum length of a pattern, so that its states fit into `States`.
     package static let longest = 511
@@ -18,26 +19,26 @@ package final class PathPattern: Sendable {
         case notInPaths(UInt8)
     }
 
-    /// Whether the pattern matches every path, including a request without one (CONNECT).
+    /// Whether the pattern matches every path. Such a pattern also matches a request without a path (CONNECT).
     package let matchesEveryPath: Bool
     package let text: String
     /// The pattern with its escapes decoded, so that `%2A` is a literal star: the form that a server compares with a decoded
     /// path.
     var decoded: PathPattern { decodedPattern ?? self }
     private let decodedPattern: PathPattern?
-    /// The folder below which the pattern matches everything, as a pattern: `/npm` of `/npm/**`. `nil` for any other pattern.
+    /// If the pattern matches everything below a folder, that folder as a pattern: `/npm` for `/npm/**`. `nil` for any other pattern.
     var folder: String? {
         let folder = text.dropLast(3)
         return text.hasSuffix("/**") && !folder.isEmpty && !folder.hasSuffix("**") ? String(folder) : nil
     }
 
-    /// The bytes before the first star, compared first: they rule out most paths.
+    /// The bytes before the first star. They are compared first, because they rule out most paths.
     private let prefix: [UInt8]
     private let shape: Shape
     /// The automaton; `nil` unless the pattern's shape is `general`.
     private let machine: Machine?
 
-    /// A byte of a path, or a star of the pattern.
+    /// A byte of a path pattern, or a star.
     private typealias Element = UInt16
 
     private enum Shape { case literal, literalThenAnything, general }
@@ -101,13 +102,13 @@ package final class PathPattern: Sendable {
 }
 
 extension PathPattern {
-    /// One bit for each number of matched literals, 0 to `longest`.
+    /// A set of states, with one bit for each number of matched literals from 0 to `longest`.
     private typealias States = InlineArray<8, UInt64>
 
     /// A run of adjacent stars. Two or more stars also match slashes.
     private struct StarRun {
         let isAcross: Bool
-        /// `/**/` also matches a single slash. Repetitions such as `/**/**/` mean the same.
+        /// `/**/` also matches a single slash. Repetitions such as `/**/**/` match the same paths.
         let standsBetweenSlashes: Bool
         private(set) var end: Int
 
@@ -132,13 +133,13 @@ extension PathPattern {
     private struct Machine: Sendable {
         private let literalCount: Int
         private let wordCount: Int
-        /// The byte classes that the pattern distinguishes; all bytes that are not in it share class 0.
+        /// The byte classes that the pattern distinguishes. All bytes that do not occur in the pattern share class 0.
         private var classes = [UInt8](repeating: 0, count: 256)
         /// For each class, `wordCount` words: the states whose next literal is of this class.
         private var nextLiteral: [UInt64] = []
         private var staysInSegment: [UInt64]
         private var staysAnywhere: [UInt64]
-        /// States of a `**` between two slashes: the first slash reaches the state, and the second slash is optional.
+        /// The states of a `**` between two slashes. The first slash leads to the state, and the second slash is optional.
         private var mayBeSkipped: [UInt64]
 
         init(_ pattern: [Element]) {

@@ -1,32 +1,33 @@
 import HTTPMessage
 
-/// The ways in which an origin server may interpret a request's path (T17, T21).
+/// The ways in which an origin server may interpret a request's path (T17 and T21 in docs/threats.md).
 ///
-/// A server may decode `%61` once or twice, treat `%2F` or `\` as a slash, ignore parameters (`;x`), merge several slashes, and
-/// remove dot segments (RFC 3986 §5.2.4), in any order. A server that decodes before it looks for the query ends the path at
-/// `%3F` or `%23`. A rule that denies `/admin/**` denies the request if any of these readings matches. A request is allowed only
-/// if each reading with its escapes decoded is allowed. The readings are made once per request, and only for a path with `%`,
-/// `\`, `;`, `//` or a segment that begins with a dot; any other path has one reading. The storage is reused.
+/// A server may decode `%61` once or twice, treat `%2F` or `\` as a slash, ignore parameters (`;x`), merge several slashes, and remove
+/// dot segments (RFC 3986 §5.2.4), in any order. A server that decodes the target before it looks for the query ends the path at `%3F`
+/// or `%23`. A rule that denies `/admin/**` denies the request if any of these readings matches. A request is allowed only if each
+/// reading in which the escapes are decoded is allowed. The readings are made once per request, and only for a path with `%`, `\`, `;`,
+/// `//` or a segment that begins with a dot; any other path has one reading. The storage is reused.
 package struct PathReadings: Sendable {
-    /// The maximum number of readings, and of bytes in all readings together. No program needs more. If a path has more, `isComplete` is
-    /// false.
+    /// The maximum number of readings, and the maximum number of bytes in all readings together. The requests of usual programs need
+    /// less. If a path needs more, `isComplete` is false.
     static let limit = UInt64.bitWidth
     private static let byteLimit = 256 << 10
 
     private struct Reading {
         let extent: Extent
-        /// Whether the reading has no escapes, or its escapes are decoded at least once: a server may look for a file of this name.
+        /// Whether the reading has no escapes, or its escapes are decoded at least once. Only such a reading may be the name of a file
+        /// that a server looks for.
         var isFinal: Bool
     }
 
     private var bytes: [UInt8] = []
-    /// The path itself first. Empty for a path that has one reading.
+    /// The readings; the path itself comes first. Empty if the path has only one reading.
     private var readings: [Reading] = []
     private var isMade = false
-    /// Whether every reading is known.
+    /// Whether Larder knows every reading of the path.
     private(set) var isComplete = true
 
-    /// Storage above this is freed after the request that needed it.
+    /// If the storage is larger than this many bytes, it is freed after the request that needed it.
     private static let keptCapacity = 4096
 
     package init() {}
@@ -40,7 +41,7 @@ package struct PathReadings: Sendable {
     }
 
     /// The readings of `path` that at least one of the patterns matches. With `.any`, the result is `everyPath` if the path matches as
-    /// sent, or if not every reading is known.
+    /// sent, or if some readings are unknown.
     mutating func coverage(of path: Span<UInt8>, by patterns: [PathPattern], as readings: MatchedReadings) -> PathCoverage {
         var coverage = PathCoverage.none
         for pattern in patterns {
@@ -49,15 +50,16 @@ package struct PathReadings: Sendable {
             case .asSent: if pattern.matches(path) { coverage.insert(0) }
             case .every: addMatches(of: pattern.decoded, for: path, to: &coverage)
             case .any:
-                // Compares the path as sent first: most paths are written like the pattern, and a pattern may contain escapes too.
+                // The path as sent is compared first, because most paths are written like the pattern. The pattern may contain escapes
+                // too.
                 if pattern.matches(path) { return .everyPath }
                 make(from: path)
                 if !isComplete { return .everyPath }
                 addMatches(of: pattern, for: path, to: &coverage)
                 if pattern.decoded !== pattern { addMatches(of: pattern.decoded, for: path, to: &coverage) }
             }
-            // Only `.asSent` may stop at the first match. Otherwise, the results for two lists of patterns may be intersected, so each must
-            // be complete.
+            // Only `.asSent` may stop at the first match. In the other cases, the results for two lists of patterns may be intersected,
+            // so each result must be complete.
             if readings == .asSent, !coverage.isEmpty { return coverage }
         }
         return coverage
@@ -76,7 +78,7 @@ package struct PathReadings: Sendable {
 
     enum Share { case none, some, all }
 
-    /// How many of the readings that a server may use are covered.
+    /// How many of the readings that a server may use are covered: all, some or none.
     mutating func share(of path: Span<UInt8>, in coverage: PathCoverage) -> Share {
         if coverage.isEveryPath { return .all }
         make(from: path)
@@ -86,7 +88,7 @@ package struct PathReadings: Sendable {
         return covered == needed && isComplete ? .all : .some
     }
 
-    /// The readings that a server may use: one bit for each. One bit for a path that has one reading.
+    /// The readings that a server may use, with one bit for each. A path that has one reading has one bit.
     private var finalReadings: UInt64 {
         if readings.isEmpty { return 1 }
         var bits: UInt64 = 0
@@ -102,7 +104,7 @@ package struct PathReadings: Sendable {
         return false
     }
 
-    /// The readings that a server may use, each once, for explanations. The path alone if it has one reading.
+    /// The readings that a server may use, each once, for explanations. If the path has one reading, only the path itself.
     package mutating func finalTexts(of path: Span<UInt8>) -> [[UInt8]] {
         make(from: path)
         if readings.isEmpty { return [path.withUnsafeBufferPointer { Array($0) }] }
@@ -121,7 +123,8 @@ package struct PathReadings: Sendable {
             let end = readings.count
             for number in first..<end {
                 add(isDecoded: true) { readings, _ in readings.appendDecoded(number, keepsSlashes: false) }
-                // Some servers keep an encoded slash within its segment. The next round decodes that slash, and so does the line above.
+                // Some servers keep an encoded slash within its segment. Other servers decode it: the line above adds that reading, and
+                // the next round does it for this one.
                 add(isDecoded: false) { readings, _ in readings.appendDecoded(number, keepsSlashes: true) }
             }
             if readings.count == end { return }
@@ -130,7 +133,8 @@ package struct PathReadings: Sendable {
         }
     }
 
-    /// The paths that a server may use for `path`, or `nil` if not all of them are known. A request is allowed only if each is allowed.
+    /// The paths that a server may use for `path`; `nil` if Larder does not know all of them. A request is allowed only if each of the
+    /// paths is allowed.
     package static func texts(of path: [UInt8]) -> [[UInt8]]? {
         var known = PathReadings()
         known.make(from: path.span)
@@ -139,7 +143,7 @@ package struct PathReadings: Sendable {
         return known.readings.filter(\.isFinal).map { Array(known.bytes[$0.extent.range]) }
     }
 
-    /// Adds all results of removing or joining segments, in any order, in the readings from `first` on.
+    /// To the readings from `first` on, adds all readings that result when segments are removed or joined, in any order.
     private mutating func addNormalized(from first: Int) {
         var number = first
         while number < readings.count, isComplete {
@@ -224,7 +228,7 @@ package struct PathReadings: Sendable {
         for index in start..<bytes.count where bytes[index] == Self.backslash { bytes[index] = ASCII.slash }
     }
 
-    /// Removes everything from the first `?` or `#` on. Only a decoded escape can be `?` or `#`.
+    /// Removes the first `?` or `#` and everything after it. In a path, these characters can only be decoded escapes.
     private mutating func removeQuery(from start: Int) {
         for index in start..<bytes.count where Self.endsPath(bytes[index]) { return bytes.removeLast(bytes.count - index) }
     }

@@ -7,7 +7,7 @@ package struct QueryCondition: Sendable {
     package let values: [ValuePattern]
     private let folded: [UInt8]
 
-    /// - Returns: `nil` for an empty name, one of more than `PolicyLimits.valueLength` bytes, or a control character.
+    /// - Returns: `nil` if the name is empty, is longer than `PolicyLimits.valueLength` bytes, or has a control character.
     package init?(name: String, values: [ValuePattern]) {
         guard !name.isEmpty, let pattern = ValuePattern(name) else { return nil }
         self.name = pattern.bytes
@@ -15,7 +15,7 @@ package struct QueryCondition: Sendable {
         folded = name.utf8.map(Self.folded)
     }
 
-    /// Whether some server may treat `name` as the parameter's name. Servers may ignore case, and PHP treats `.`, a space and a `[` without
+    /// Whether some server may treat `name` as the parameter's name. Servers may ignore case. PHP treats `.`, a space and a `[` without
     /// `]` as `_`, and `name[]` as `name`.
     func mayBeNamed(by name: Span<UInt8>) -> Bool {
         var start = 0

@@ -2,11 +2,11 @@ import HTTPMessage
 
 /// The parameters of a request's query, as servers may read them.
 ///
-/// A server may separate parameters at `;` as well as at `&`, decode names and values once or twice, ignore the case of names, and use the
-/// first or the last of several parameters with one name. The positions are made once per request, and only if a rule has `query`. The
-/// storage is reused.
+/// A server may separate parameters at `;` as well as at `&`, decode names and values once or twice, ignore the case of names, and use
+/// either the first or the last of several parameters with the same name. The positions are made once per request, and only if a rule
+/// has `query`. The storage is reused.
 struct QueryParameters: Sendable {
-    /// If a query has more parameters, `isComplete` is false.
+    /// The maximum number of parameters. If a query has more, `isComplete` is false.
     static let limit = 256
 
     /// One `name=value`, as positions in the query.
@@ -14,7 +14,7 @@ struct QueryParameters: Sendable {
         let start: UInt32
         let nameEnd: UInt32
         let end: UInt32
-        /// Whether only a server that separates at `;` sees this parameter.
+        /// Whether this parameter exists only for a server that separates parameters at `;`.
         let isPart: Bool
 
         var name: Range<Int> { Int(start)..<Int(nameEnd) }
@@ -68,7 +68,7 @@ struct QueryParameters: Sendable {
         return false
     }
 
-    /// Whether a server that decodes the name once, as form data, sees exactly this name.
+    /// Whether a server that decodes the parameter's name once, as form data, gets exactly the name in the condition.
     private mutating func isNamed(_ parameter: Parameter, by condition: QueryCondition, in query: Span<UInt8>) -> Bool {
         text.read(query.extracting(parameter.name))
         return text[text.decoded].equals(condition.name.span)

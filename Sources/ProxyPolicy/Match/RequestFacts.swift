@@ -3,7 +3,7 @@ import HTTPMessage
 /// The facts about a request, besides its head, that rules can match.
 package struct RequestFacts: Sendable {
     package var client: ClientFacts
-    /// The length of the request's content in bytes, 0 without content; `nil` if the head does not give it.
+    /// The length of the request's content in bytes; 0 if there is no content, `nil` if the head does not give the length.
     package var contentLength: UInt64?
 
     package init(client: ClientFacts = ClientFacts(), contentLength: UInt64? = 0) {
@@ -18,7 +18,8 @@ package struct ClientFacts: Equatable, Sendable {
     package var address: IPAddress?
     /// The verified name of the client; empty if the client has none.
     package var user: [UInt8]
-    /// The subject of the client's verified certificate (RFC 2253) and its alternative names; empty without a certificate.
+    /// The subject of the client's verified certificate (RFC 2253) and the certificate's alternative names; empty without a
+    /// certificate.
     package var certificateNames: [[UInt8]]
     /// The name of the `larder run` that the client belongs to; empty if it belongs to none.
     package var run: [UInt8]

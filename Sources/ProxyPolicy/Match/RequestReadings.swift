@@ -1,4 +1,5 @@
-/// The readings of one request that rules match, made once and only if a rule needs them. The storage is reused.
+/// The readings of one request, with which rules are compared. They are made once, and only if a rule needs them. The storage is
+/// reused.
 struct RequestReadings: Sendable {
     var path = PathReadings()
     var query = QueryParameters()

@@ -1,7 +1,7 @@
-/// The rules that one request may match, in the order of the settings: several ascending lists of rule numbers, merged as they are read.
-/// The storage is reused.
+/// The rules that may match one request, in the order of the settings. Several ascending lists of rule numbers are merged as they are
+/// read. The storage is reused.
 package struct RuleCandidates: Sendable {
-    /// The remaining part of each list, as positions in `HostIndex.numbers`.
+    /// For each list, the part that is not read yet, as positions in `HostIndex.numbers`.
     private var lists: [Range<Int>] = []
 
     package init() {}
@@ -14,7 +14,7 @@ package struct RuleCandidates: Sendable {
         if !list.isEmpty { lists.append(list) }
     }
 
-    /// The smallest remaining number; each number is returned once.
+    /// The smallest number that is not read yet. Each number is returned once.
     mutating func next(in numbers: [UInt32]) -> Int? {
         if lists.count == 1 {
             let list = lists[0]

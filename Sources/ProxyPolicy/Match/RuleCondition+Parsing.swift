@@ -14,7 +14,7 @@ extension RuleCondition {
         read(mapping, problems: &problems)
         if let excluded = mapping["not"] { exclusions = Self.exclusions(excluded, problems: &problems) }
         otherWords = Self.otherWords(in: cursor.node)
-        // The paths of an operation begin at the folders that `path` names, so the folders are part of the compared text.
+        // The paths of an operation begin at the folders that `path` names. So the text that tools compare must contain the folders.
         if !operations.isEmpty { for folder in paths.compactMap(\.folder) { otherWords += [0xFF] + Array(folder.utf8) } }
     }
 
@@ -37,7 +37,7 @@ extension RuleCondition {
         client.runs = mapping["run"].map { Self.patterns($0, problems: &problems) } ?? []
     }
 
-    /// The keys that no tool compares: all except the method and the keys for the URL.
+    /// The keys of `match` that tools do not compare one by one: all except `method` and the keys for the URL.
     private static func otherWords(in match: SettingsNode) -> [UInt8] {
         guard case .mapping(let entries) = match.value else { return [] }
         let others = entries.filter { !["host", "port", "scheme", "path", "method"].contains($0.key) }
@@ -75,7 +75,7 @@ extension RuleCondition {
         return nil
     }
 
-    /// Reads a mapping, or a list of mappings.
+    /// Reads one mapping, or a list of mappings.
     private static func exclusions(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> [RuleCondition] {
         guard case .sequence(let nodes) = cursor.node.value else { return [excluded(cursor, problems: &problems)] }
         if nodes.isEmpty { cursor.report("the list is empty; remove the key instead", to: &problems) }
@@ -88,7 +88,7 @@ extension RuleCondition {
         return condition
     }
 
-    /// Reads `1MiB`, `0-1MiB` or `1MiB-`.
+    /// Reads a range of lengths such as `1MiB`, `0-1MiB` or `1MiB-`.
     private static func contentLength(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> ClosedRange<UInt64>? {
         guard let text = cursor.text(problems: &problems) else { return nil }
         let ends = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
@@ -125,7 +125,7 @@ extension RuleCondition {
 
     private static let methodNames = Method.allCases.filter { $0 != .other }.map { "\($0.name)" }
 
-    /// Methods are case-sensitive, so `get` would never match, without a warning.
+    /// Methods are case-sensitive. Without this check, `get` would be accepted and never match.
     private static func method(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> MethodName? {
         guard let text = cursor.text(problems: &problems) else { return nil }
         if methodNames.contains(text) { return MethodName(text) }
@@ -171,7 +171,7 @@ extension HostPattern.Fault {
         switch self {
         case .empty: "the host is empty"
         case .tooLong:
-            "at most \(Authority.hostLengthLimit) characters in total, and \(Authority.labelLengthLimit) between two dots"
+            "a host can have at most \(Authority.hostLengthLimit) characters in total, and \(Authority.labelLengthLimit) between two dots"
         case .moreThanHost: "give only the host, without scheme, path or user"
         case .port: "give the port in the key `port`"
         case .malformedAddress: "write an address as four decimal numbers, or as IPv6 in brackets"
@@ -187,7 +187,7 @@ extension PathPattern.Fault {
     var explanation: String {
         switch self {
         case .empty: "the path is empty"
-        case .tooLong: "at most \(PathPattern.longest) bytes"
+        case .tooLong: "a path can have at most \(PathPattern.longest) bytes"
         case .noLeadingSlash: "a path must begin with a slash or a star"
         case .notInPaths(UInt8(ascii: "?")): "the query is not part of the path"
         case .notInPaths(UInt8(ascii: "#")): "clients never send a fragment"

@@ -10,7 +10,7 @@ extension RuleCondition {
         return readings == .every ? Self.share(of: request, in: coverage, &known.path) == .all : !coverage.isEmpty
     }
 
-    /// The readings of the request's path that this condition and one of its operations match.
+    /// The readings of the request's path that match both a path of this condition and one of its operations.
     func coverage(
         of request: RequestHead, _ facts: borrowing RequestFacts, as readings: MatchedReadings, _ known: inout RequestReadings
     ) -> PathCoverage {
@@ -35,7 +35,7 @@ extension RuleCondition {
         }
     }
 
-    /// How many of the readings that a server may use this condition covers.
+    /// How many of the readings that a server may use are in `coverage`.
     static func share(
         of request: RequestHead, in coverage: PathCoverage, _ known: inout PathReadings
     ) -> PathReadings.Share {
@@ -47,6 +47,6 @@ extension RuleCondition {
         }
     }
 
-    /// An empty path is the root (RFC 9110 §4.2.3).
+    /// An empty path means the root path (RFC 9110 §4.2.3).
     private static let root = [ASCII.slash]
 }

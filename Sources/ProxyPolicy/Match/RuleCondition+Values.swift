@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// Reads `query` and `field`: mappings of a name to the patterns of its value.
+/// Reads the keys `query` and `field` of `match`: mappings from a name to the patterns of its value.
 extension RuleCondition {
     static func queries(_ cursor: SettingsCursor?, problems: inout SettingsProblems) -> [QueryCondition] {
         named(cursor, problems: &problems) { entry, values, problems in
@@ -30,16 +30,16 @@ extension RuleCondition {
         guard let cursor, let entries = cursor.entries(problems: &problems) else { return [] }
         if entries.isEmpty { cursor.report("the mapping is empty; remove the key instead", to: &problems) }
         if entries.count > PolicyLimits.matchedNames {
-            cursor.report("at most \(PolicyLimits.matchedNames) names", to: &problems)
+            cursor.report("the mapping can have at most \(PolicyLimits.matchedNames) names", to: &problems)
         }
         return entries.compactMap { entry in make(entry, patterns(entry.value, problems: &problems), &problems) }
     }
 
-    /// The message omits the value: it may be a secret.
+    /// The message omits the value, which may be a secret.
     static func patterns(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> [ValuePattern] {
         let items = cursor.oneOrMore(problems: &problems)
         if items.count > PolicyLimits.matchedValues {
-            cursor.report("at most \(PolicyLimits.matchedValues) values", to: &problems)
+            cursor.report("the list can have at most \(PolicyLimits.matchedValues) values", to: &problems)
         }
         return items.compactMap { item in
             guard let text = item.text(problems: &problems) else { return nil }
@@ -52,9 +52,9 @@ extension RuleCondition {
     private static func reason(againstMatching name: FieldName) -> String? {
         switch name.known {
         case .host: "rules cannot match the Host field; match the host of the target with `host`"
-        case .contentLength, .transferEncoding, .trailer, .te: "\(name) frames the message; rules cannot match it"
+        case .contentLength, .transferEncoding, .trailer, .te: "\(name) frames the message; rules cannot match this field"
         case .connection, .keepAlive, .proxyConnection, .proxyAuthorization:
-            "\(name) belongs to one connection; rules cannot match it"
+            "\(name) belongs to one connection; rules cannot match this field"
         default: nil
         }
     }

@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// A rule's conditions on a request besides its host, which the index has already checked. All must match; an empty list matches all
+/// A rule's conditions on a request. The index has already checked the host. All conditions must match; an empty list matches all
 /// requests.
 package struct RuleCondition: Sendable {
     package var hosts: [HostPattern] = []
@@ -13,12 +13,12 @@ package struct RuleCondition: Sendable {
     package var fields: [FieldCondition] = []
     /// The permitted lengths of the content, in bytes.
     package var contentLengths: [ClosedRange<UInt64>] = []
-    /// The requests of the named operations, as conditions without hosts: a request has to meet one.
+    /// The requests of the named operations, as conditions without hosts. A request has to meet one of these conditions.
     package var operations: [RuleCondition] = []
     package var client = ClientCondition()
     /// Exclusions: a request that matches one of these conditions, including its hosts, does not match this condition.
     package var exclusions: [RuleCondition] = []
-    /// The other keys of the match, as opaque text: for tools that compare rules. Empty if there are none.
+    /// The other keys of `match`, as a text that is only compared as a whole, for tools that compare rules. Empty if there are none.
     package var otherWords: [UInt8] = []
 
     /// A method in a rule; methods are case-sensitive (RFC 9110 §9.1).
@@ -39,20 +39,22 @@ package struct RuleCondition: Sendable {
 
     var namesHosts: Bool { !hosts.isEmpty && !hosts.contains(.any) }
 
-    /// Whether this condition can allow a tunnel to the host. A tunnel hides its requests, so a rule that looks at them cannot allow it.
+    /// Whether this condition can allow a tunnel to the host. A tunnel hides its requests, so a condition that looks at them cannot
+    /// allow the tunnel.
     package var allowsTunnels: Bool { !looksInside && exclusions.allSatisfy { !$0.looksInsideAsExclusion } }
 
-    /// Whether the condition looks at requests inside a tunnel. A condition only on hosts, ports, schemes and the client does not.
+    /// Whether the condition looks at the requests inside a tunnel. A condition that names only hosts, ports, schemes and the client
+    /// does not.
     private var looksInside: Bool {
         !methods.isEmpty || !queries.isEmpty || !fields.isEmpty || !contentLengths.isEmpty
             || !operations.isEmpty || !paths.allSatisfy { $0.matchesEveryPath }
     }
 
-    /// Whether the condition, as an exclusion, looks at requests inside a tunnel. The tunnel itself is treated as https only, so an
-    /// excluded scheme may occur inside.
+    /// Whether this condition, used as an exclusion, looks at the requests inside a tunnel. A tunnel is treated as https, but requests
+    /// inside it may have the excluded scheme.
     private var looksInsideAsExclusion: Bool { looksInside || !schemes.isEmpty }
 
-    /// Whether some requests to an origin do not match, although the condition allows tunnels.
+    /// Whether some requests to an origin may fail to match, although the condition allows tunnels to the origin.
     var dependsOnRequest: Bool { !client.isEmpty || !exclusions.isEmpty }
 
     /// Whether the condition depends on the client.
@@ -72,7 +74,7 @@ package struct RuleCondition: Sendable {
         matchesBesidesPath(request, facts, as: readings, &known) && matchesPath(of: request, facts, as: readings, &known)
     }
 
-    /// Like `matches`, but without the path.
+    /// Like `matches`, but does not compare the path.
     func matchesBesidesPath(
         _ request: RequestHead, _ facts: borrowing RequestFacts, as readings: MatchedReadings, _ known: inout RequestReadings
     ) -> Bool {
@@ -85,12 +87,12 @@ package struct RuleCondition: Sendable {
         return true
     }
 
-    /// Whether the condition permits this scheme and port, so that some request with them may match.
+    /// Whether the condition permits this scheme and port, so that some request with them can match.
     package func mayMatch(scheme: RequestTarget.Scheme, port: UInt16) -> Bool {
         (schemes.isEmpty || schemes.contains(scheme)) && (ports.isEmpty || ports.contains { $0.contains(port) })
     }
 
-    /// Whether requests inside this tunnel can match, according to its CONNECT.
+    /// Whether requests inside this tunnel can match, as far as its CONNECT request shows.
     func mayMatch(
         inside tunnel: RequestHead, _ facts: borrowing RequestFacts, as readings: MatchedReadings, _ known: inout RequestReadings
     ) -> Bool {
@@ -101,7 +103,8 @@ package struct RuleCondition: Sendable {
         return true
     }
 
-    /// A tunnel hides its requests, so a rule that excludes some of them does not match its CONNECT: the requests inside decide.
+    /// Whether the exclusion applies to the request. A tunnel hides its requests, so an exclusion of some of them applies to the
+    /// CONNECT request: then the rule does not match it, and the requests inside decide.
     private func excludes(
         _ exclusion: RuleCondition, _ request: RequestHead, _ facts: borrowing RequestFacts, as readings: MatchedReadings,
         _ known: inout RequestReadings
@@ -136,7 +139,7 @@ package struct RuleCondition: Sendable {
     private func matchesQueries(
         of request: RequestHead, as readings: MatchedReadings, _ known: inout RequestReadings
     ) -> Bool {
-        // A server may see another query, which is not known.
+        // A server may take a part of the path as the query. Larder does not know that query.
         if readings != .asSent, known.path.mayHideQuery(request.span(of: request.target.path)) { return readings == .any }
         for query in queries where !known.query.match(query, in: request, as: readings) { return false }
         return true

@@ -1,13 +1,13 @@
 import HTTPMessage
 
-/// The ways in which a server may decode one name or value of a query: not at all, once, or twice, each time with `+` as a space or as
-/// itself. The storage is reused.
+/// The ways in which a server may decode one name or value of a query: not at all, once, or twice. Each time, it may read `+` as a
+/// space or as a plus sign. The storage is reused.
 struct TextReadings: Sendable {
     private var bytes: [UInt8] = []
-    /// The text itself, then its decoded readings. Only the text if nothing is encoded.
+    /// The text itself, followed by its decoded readings. If nothing is encoded, only the text.
     private var extents: [Extent] = []
 
-    /// Storage above this is freed after the request that needed it.
+    /// If the storage is larger than this many bytes, it is freed after the request that needed it.
     private static let keptCapacity = 4096
 
     mutating func removeAll() {
@@ -42,7 +42,8 @@ struct TextReadings: Sendable {
     /// The number of readings. Number 0 is the text itself.
     var count: Int { extents.count }
 
-    /// The first reading in which the text is decoded, if anything is encoded: `decoded..<count` are those that servers compare.
+    /// The number of the first reading that servers compare; the readings `decoded..<count` are compared. It is 1 if the text has
+    /// encoded bytes, and 0 otherwise.
     var decoded: Int { extents.count > 1 ? 1 : 0 }
 
     @_lifetime(borrow self)

@@ -6,7 +6,7 @@ package struct ValuePattern: Equatable, Sendable {
     /// The pattern in lower case.
     let folded: [UInt8]
 
-    /// - Returns: `nil` for more than `PolicyLimits.valueLength` bytes, or a control character.
+    /// - Returns: `nil` if the text is longer than `PolicyLimits.valueLength` bytes, or has a control character.
     package init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count <= PolicyLimits.valueLength, bytes.allSatisfy({ $0 >= ASCII.space && $0 != 0x7F }) else { return nil }
@@ -16,7 +16,7 @@ package struct ValuePattern: Equatable, Sendable {
 
     func matches(_ value: Span<UInt8>) -> Bool { Glob.matches(bytes.span, value) }
 
-    /// - Parameter value: in lower case.
+    /// - Parameter value: the value in lower case.
     func matchesFolded(_ value: Span<UInt8>) -> Bool { Glob.matches(folded.span, value) }
 }
 

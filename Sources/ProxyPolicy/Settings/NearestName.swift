@@ -1,10 +1,11 @@
-/// Finds the name that a misspelled name was probably meant to be.
+/// Finds the valid name that a misspelled name was probably meant to be.
 package enum NearestName {
-    /// - Returns: the name with the fewest edits; the first of equals. An edit is a letter inserted, deleted or changed, or two letters
-    ///   swapped; differences in case, `-` and `_` are ignored. `nil` if the edits are more than a third of the letters.
+    /// - Returns: the name with the fewest edits; of several such names, the first. An edit is a letter inserted, deleted or changed,
+    ///   or two letters swapped; differences in case, `-` and `_` are ignored. `nil` if the number of edits is more than a third of the
+    ///   number of letters.
     package static func of(_ text: String, among names: some Sequence<String>) -> String? {
         let written = folded(text)
-        // A hostile or damaged file must not cause work in proportion to a word's length.
+        // Longer words are ignored, so that a hostile or damaged file cannot cause much work.
         guard !written.isEmpty, written.count <= longestWord else { return nil }
         var best: (name: String, distance: Int)?
         for name in names {
@@ -16,7 +17,7 @@ package enum NearestName {
         return best?.name
     }
 
-    /// Optimal string alignment: Levenshtein distance that counts a swap of neighbors as one edit.
+    /// Optimal string alignment: the Levenshtein distance, except that a swap of adjacent letters counts as one edit.
     static func editDistance(_ left: [UInt8], _ right: [UInt8]) -> Int {
         var beforeLast: [Int] = []
         var last = Array(0...right.count)

@@ -1,4 +1,4 @@
-/// Finds keys that a mapping has twice: it compares the keys of a small mapping, and uses a set for a large one.
+/// Finds keys that a mapping has twice. The keys of a small mapping are compared with each other; for a large mapping, a set is used.
 struct SeenKeys {
     private var set: Set<String>?
 

@@ -1,8 +1,8 @@
 import HTTPMessage
 
 extension SettingsCursor {
-    /// The value as JSON text. An unquoted scalar written as a JSON number, `true`, `false` or `null` keeps that type; any other scalar is
-    /// a string.
+    /// The value as JSON text. An unquoted scalar that is a JSON number, `true`, `false` or `null` keeps that type; any other scalar
+    /// becomes a string.
     func json(problems: inout SettingsProblems) -> [UInt8]? {
         var text: [UInt8] = []
         guard writeJSON(into: &text, depth: 0, problems: &problems) else { return nil }
@@ -15,7 +15,7 @@ extension SettingsCursor {
 
     private func writeJSON(into text: inout [UInt8], depth: Int, problems: inout SettingsProblems) -> Bool {
         if depth > PolicyLimits.jsonDepth {
-            report("values are nested more than \(PolicyLimits.jsonDepth) deep", to: &problems)
+            report("values are nested more than \(PolicyLimits.jsonDepth) levels deep", to: &problems)
             return false
         }
         switch node.value {

@@ -1,8 +1,8 @@
 import HTTPMessage
 
-/// A settings value together with its path: reads a `SettingsNode`.
+/// Reads a settings value (a `SettingsNode`), and knows the path of the value.
 ///
-/// Each reader returns `nil` and adds a problem if the value is not of the requested kind, so that one pass over a file finds all its
+/// If the value is not of the requested kind, each reader returns `nil` and adds a problem. So one pass over a file finds all its
 /// errors.
 package struct SettingsCursor: Sendable {
     package let node: SettingsNode
@@ -47,7 +47,7 @@ package struct SettingsCursor: Sendable {
         return SettingsMapping(whole: self, values: known, isEmpty: entries.isEmpty)
     }
 
-    /// The entries of a mapping with free keys. A duplicate key is a problem, and the second entry is dropped.
+    /// The entries of a mapping that may have any keys. A duplicate key is a problem, and its second entry is dropped.
     package func entries(problems: inout SettingsProblems) -> [(key: String, place: SettingsPlace, value: SettingsCursor)]? {
         guard case .mapping(let entries) = node.value else {
             report("expected a mapping, found \(node.kindName)", to: &problems)
@@ -76,7 +76,8 @@ package struct SettingsCursor: Sendable {
         return nodes.enumerated().map { SettingsCursor($1, .element($0, of: location)) }
     }
 
-    /// The elements of a list, or a single value as a list of one. An empty list is a problem: it could mean all or none.
+    /// The elements of a list, or a single value as a list of one. An empty list is a problem, because it could mean everything or
+    /// nothing.
     package func oneOrMore(problems: inout SettingsProblems) -> [SettingsCursor] {
         switch node.value {
         case .scalar: return [self]
@@ -118,7 +119,7 @@ package struct SettingsCursor: Sendable {
         return number
     }
 
-    /// One of a setting's allowed words.
+    /// Reads one of the words that a setting allows.
     package func word<Meaning>(
         among words: KeyValuePairs<String, Meaning>, problems: inout SettingsProblems
     ) -> Meaning? {
@@ -179,7 +180,7 @@ package struct SettingsCursor: Sendable {
 /// A mapping with a fixed set of keys, after unknown keys were reported.
 package struct SettingsMapping: Sendable {
     package let whole: SettingsCursor
-    /// There are few keys, so a look-up compares them one by one.
+    /// A mapping has few keys, so a look-up compares them one by one.
     private let values: [(key: String, value: SettingsCursor)]
 
     /// Whether the mapping is empty, without even an unknown key.

@@ -1,13 +1,13 @@
 import HTTPMessage
 
 extension SettingsNode {
-    /// The first value under this key.
+    /// The value of the first entry with this key.
     subscript(key: String) -> SettingsNode? {
         guard case .mapping(let entries) = value else { return nil }
         return entries.first { $0.key == key }?.value
     }
 
-    /// Writes the meaning of the node without its places in the file, so that different meanings give different texts.
+    /// Writes the meaning of the node without its places in the file, in such a way that different meanings give different texts.
     func write(into text: inout [UInt8]) {
         func write(_ kind: StaticString, _ count: Int) {
             text.append(kind)

@@ -1,4 +1,4 @@
-/// A value of a settings file and its place. The reader of the source (YAML or an environment variable) makes it.
+/// A value of a settings file, with its place in the file. The code that reads the source (YAML or an environment variable) makes it.
 package struct SettingsNode: Equatable, Sendable {
     package enum Value: Equatable, Sendable {
         case scalar(SettingsScalar)
@@ -28,7 +28,7 @@ package struct SettingsNode: Equatable, Sendable {
         self.place = place
     }
 
-    /// The kind for messages such as "expected a list, found a text".
+    /// The kind of the value as messages name it, such as "expected a list, found a text".
     package var kindName: String {
         switch value {
         case .scalar(let scalar): scalar.isNull ? "nothing" : "a single value"
@@ -38,7 +38,7 @@ package struct SettingsNode: Equatable, Sendable {
     }
 }
 
-/// A place in a settings file; line and column count from 1. Values that are not from a file have 0:0.
+/// A place in a settings file. Line and column are counted from 1; a value that is not from a file has 0:0.
 package struct SettingsPlace: Equatable, Comparable, Sendable {
     /// The number of an included file; 0 for the file that includes it.
     package let file: Int
@@ -58,10 +58,10 @@ package struct SettingsPlace: Equatable, Comparable, Sendable {
     }
 }
 
-/// A scalar as written; the setting determines its meaning.
+/// A scalar as it is written. The setting to which it belongs determines its meaning.
 package struct SettingsScalar: Equatable, Sendable {
     package let text: String
-    /// Whether the scalar is quoted or in block style: then it is text, regardless of its form.
+    /// Whether the scalar is quoted or in block style. Then it is a text, even if it looks like a number.
     package let isQuoted: Bool
 
     package init(_ text: String, isQuoted: Bool = false) {

@@ -1,4 +1,5 @@
-/// The position of a value in the settings, as text only when a problem needs it: files have many values, and few problems.
+/// The position of a value in the settings. It becomes text only when a problem needs the text, since files have many values and few
+/// problems.
 indirect enum SettingsPath: Sendable {
     case root(String)
     case key(String, of: SettingsPath)

@@ -1,10 +1,10 @@
-/// An error in the settings: the message, its path, its place in the file, and a suggestion.
+/// An error in the settings: a message, with the path of the value, its place in the file, and a suggestion.
 package struct SettingsProblem: Equatable, Sendable {
     package let message: String
-    /// The path in the settings, for example `rules[2].match.host`; empty for the whole file.
+    /// The path of the value in the settings, for example `rules[2].match.host`; empty for the whole file.
     package let path: String
     package let place: SettingsPlace
-    /// The nearest valid name, if one is near.
+    /// The most similar valid name, if one is similar enough.
     package let suggestion: String?
 
     package init(_ message: String, path: String, at place: SettingsPlace, suggestion: String? = nil) {
@@ -17,7 +17,7 @@ package struct SettingsProblem: Equatable, Sendable {
     package var line: Int { place.line }
     package var column: Int { place.column }
 
-    /// One line in the form that compilers use, so that editors can jump to it.
+    /// The problem as one line in the form that compilers use, so that editors can jump to the place.
     package func rendered(file: String) -> String {
         let hint = suggestion.map { "; did you mean `\($0)`?" } ?? ""
         let subject = path.isEmpty ? "" : "\(path): "

@@ -1,6 +1,7 @@
 import HTTPMessage
 
-/// Numbers with a unit, as written in settings. Decimals are exact: `1.5GiB` is whole bytes, `0.3B` is refused.
+/// Numbers with a unit, as written in settings. Decimals must give a whole number: `1.5GiB` is a whole number of bytes, `0.3B` is
+/// refused.
 package enum SettingsQuantity {
     /// - Returns: `nil` unless the text is a number with a known unit that gives whole milliseconds.
     package static func milliseconds(_ text: String) -> UInt64? {
@@ -56,7 +57,7 @@ package enum SettingsQuantity {
         guard (1...9).contains(parts[1].count), let fraction = UInt64(Substring(parts[1])) else { return nil }
         var divisor: UInt64 = 1
         for _ in 0..<parts[1].count { divisor *= 10 }
-        // The fraction is below its divisor, so the quotient is below the scale and fits.
+        // The fraction is below the divisor, so the quotient is below the scale and cannot overflow.
         let wide = fraction.multipliedFullWidth(by: scale)
         let (quotient, remainder) = divisor.dividingFullWidth((wide.high, wide.low))
         guard remainder == 0 else { return nil }

@@ -1,4 +1,4 @@
-/// Formats settings values for messages: short, and without characters that a terminal would interpret (T43).
+/// Formats settings values for messages: short, and without characters that a terminal would interpret (T43 in docs/threats.md).
 enum SettingsText {
     private static let longestQuote = 60
 

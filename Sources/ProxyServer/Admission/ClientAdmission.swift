@@ -1,16 +1,16 @@
 import ClientPasswords
 import HTTPMessage
 
-/// Which clients may connect: clients on this machine, clients on a list of addresses, and clients that authenticate.
+/// Decides which clients may connect: clients on this machine, clients on a list of addresses, and clients that authenticate.
 package struct ClientAdmission: Sendable {
-    /// Which clients must authenticate, if there are passwords.
+    /// Which clients must authenticate, if a password file is set.
     package enum Asked: Sendable {
         /// Clients that are neither on this machine nor on the list.
         case unlisted
-        /// Clients that are not on this machine. The list then restricts which addresses may connect; an empty list restricts
-        /// none.
+        /// Clients that are not on this machine. With this value, the list restricts which addresses may connect; an empty list restricts
+        /// no address.
         case remote
-        /// All clients must authenticate; the list works as with `remote`.
+        /// All clients must authenticate; the list has the same effect as for `remote`.
         case all
     }
 
@@ -22,7 +22,7 @@ package struct ClientAdmission: Sendable {
 
     package init() {}
 
-    /// - Parameter isCertified: whether the client will have to send a certificate.
+    /// - Parameter isCertified: whether the client must send a certificate in its TLS handshake.
     func allows(_ peer: PeerAddress, isCertified: Bool = false) -> Bool {
         if peer.address.isLoopback || isListed(peer) { return true }
         guard passwords != nil || isCertified else { return false }

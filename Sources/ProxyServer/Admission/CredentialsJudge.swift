@@ -3,9 +3,9 @@ import EventLoop
 import HTTPMessage
 import ProxyCore
 
-/// Verifies names and passwords for all loops. Recently accepted credentials are found by their keyed digest, without
-/// verification. Other credentials wait in a bounded queue for dedicated threads, because a verification takes up to a second.
-/// The same name and password are verified once, however many requests send them meanwhile.
+/// Verifies names and passwords for all loops. Recently accepted credentials are found by their keyed digest, without verification. Other
+/// credentials wait in a bounded queue for dedicated threads, because a verification takes up to a second. If several requests send the
+/// same name and password before the result is known, they are verified once.
 final class CredentialsJudge: Sendable {
     private struct Work: Sendable {
         let credentials: BasicCredentials
@@ -17,15 +17,15 @@ final class CredentialsJudge: Sendable {
     private struct State: Sendable {
         var verified: VerifiedCredentials
         var allowances: AttemptAllowances
-        /// The waiting requests, by credentials.
+        /// The requests that wait for a verification, by their credentials.
         var waiting: [CredentialsDigest: [Reply<CredentialsJudgement>]] = [:]
-        /// Work that no thread has begun, the oldest last.
+        /// Verifications that no thread has begun, the oldest last.
         var queue: [Work] = []
     }
 
     private let limits: CredentialsLimits
     private let state: Guarded<State>
-    /// Empty until credentials must be verified.
+    /// The threads; empty until credentials must be verified.
     private let threads = Guarded<[LoopThread]>([])
     private static let threadCount = 2
 
@@ -35,7 +35,7 @@ final class CredentialsJudge: Sendable {
             State(verified: VerifiedCredentials(limits: limits), allowances: AttemptAllowances(limits: limits)))
     }
 
-    /// Starts the threads, unless they are running. They begin with the work that already waits.
+    /// Starts the threads, unless they are running. The threads begin with the verifications that already wait.
     func start() throws(SystemError) {
         if threads.withLock({ !$0.isEmpty }) { return }
         var made: [LoopThread] = []
@@ -75,7 +75,7 @@ final class CredentialsJudge: Sendable {
         return answer
     }
 
-    /// The first free thread takes the work.
+    /// The first free thread takes the next verification.
     private func postWork() {
         for thread in threads.withLock({ $0 }) { thread.handle.post { [self] _ in work() } }
     }

@@ -2,7 +2,7 @@ import EventLoop
 import Glibc
 import TLSChannel
 
-/// How a connection ends: at once, after the current response, or by becoming a tunnel.
+/// The ways in which a connection ends: at once, after the current response, or by becoming a tunnel.
 extension ClientConnection {
     func clientGone() {
         let leaving = driver
@@ -30,7 +30,7 @@ extension ClientConnection {
 
     /// The parts of a connection that becomes a tunnel.
     struct HandedOver {
-        /// The new owner closes the descriptor.
+        /// The descriptor of the socket, which its new owner closes.
         let registration: Registration
         /// Bytes read after the request's head.
         let received: [UInt8]
@@ -39,7 +39,8 @@ extension ClientConnection {
         let output: OutputQueue
     }
 
-    /// Closes a connection without a timely request. A TLS client gets a close_notify, so it knows that nothing is missing (RFC 8446 §6.1).
+    /// Closes a connection on which no request came in time. A TLS client gets a close_notify, so it knows that nothing is missing (RFC
+    /// 8446 §6.1).
     func closeIdle() {
         if channel.isSecured {
             channel.end()
@@ -54,7 +55,7 @@ extension ClientConnection {
         guard let registration else { return nil }
         admit()
         firstBytes = nil
-        // A write error means that the client has left: the tunnel detects that.
+        // A write error is ignored here. It means that the client has left, which the tunnel will detect.
         _ = output.write(to: &channel)
         if output.isEmpty { worker.takeBack(&output.buffer) }
         let leaving = output

@@ -7,7 +7,7 @@ import ProxyCore
 import TLSChannel
 import UpstreamTransport
 
-/// The layers between the client's socket and its requests: TLS on a listener, and intercepted tunnels, in which requests are for the
+/// The layers between a client's socket and its requests: TLS on a listener, and intercepted tunnels. Requests in a tunnel are for the
 /// tunnel's origin.
 extension ClientConnection: QueuedReader {
     /// Reads from the client into the loop's buffer; decrypts if the channel uses TLS.
@@ -24,15 +24,15 @@ extension ClientConnection: QueuedReader {
         case .bytes(let count): return count
         case .wouldBlock: return failed(EAGAIN)
         case .needsMore:
-            // Sends the replies that TLS itself makes, for example to key updates, at once. The unsent bytes are limited, because a
-            // client could make them grow without end.
+            // Sends the replies that TLS itself makes, for example to key updates, at once. The number of unsent bytes is limited, because
+            // a client could otherwise make it grow without end.
             let unsent = channel.unsentCount
             if unsent > Self.answersLimit { return failed(ECONNABORTED) }
             if unsent > 0 { flushSoon() }
             return failed(EAGAIN)
         case .ended, .cut: return 0
         case .failed:
-            // TLS may have produced an alert.
+            // TLS may have produced an alert, which is sent here.
             _ = output.write(to: &channel)
             return failed(ECONNABORTED)
         }
@@ -46,17 +46,17 @@ extension ClientConnection: QueuedReader {
         return -1
     }
 
-    /// Lends the channel record storage for the response to a request.
+    /// Lends storage for TLS records to the channel, for the response to a request.
     func lendRecords() {
         channel.withRecordStorage { if $0.capacity == 0 { worker.lend(to: &$0) } }
     }
 
-    /// Returns the record storage: between requests, a client only keeps its TLS keys in memory.
+    /// Takes back the storage for TLS records, so that between requests only the client's TLS keys stay in memory.
     func releaseRecords() {
         channel.withRecordStorage { if $0.capacity > 0 { worker.takeBack(&$0) } }
     }
 
-    /// Starts a request inside a tunnel. It is refused if it is not for the tunnel's origin.
+    /// Starts a request inside a tunnel. The request is refused if it is not for the tunnel's origin.
     func start(_ framing: BodyFraming, in tunnel: TunnelAuthority, with driver: ExchangeDriver) {
         do throws(MisdirectedRequest) {
             try driver.exchange.request.resolve(in: tunnel)
@@ -80,7 +80,8 @@ extension ClientConnection: QueuedReader {
     /// Begins an interception after the response to the CONNECT: the client's next bytes decide how the connection continues.
     func intercept(_ interceptor: ConnectInterceptor) {
         driver = nil
-        // From here on, the connection waits for its turn in `worker.interceptions`, and reads as TLS requires.
+        // From here on, the connection waits for its turn in `worker.interceptions`, so it no longer waits for its turn as a newcomer of
+        // the loop.
         admit()
         firstBytes = interceptor
         phase = .intercepting
@@ -93,7 +94,8 @@ extension ClientConnection: QueuedReader {
 
     func readFirstBytes() {
         guard let firstBytes, firstBytes.takesInput else { return flush() }
-        // Not read into the buffer for decrypted content: records may follow the handshake, and they are decrypted into that buffer.
+        // The bytes are not read into the buffer for decrypted content, because records that follow the handshake are decrypted into that
+        // buffer.
         let buffer = worker.recordBuffers.innerRecords
         let count = receive(into: buffer)
         if count == 0 { return firstBytes.inputEnded() ? flush() : clientGone() }
@@ -107,7 +109,7 @@ extension ClientConnection: QueuedReader {
 
     func awaitTurn() {
         awaitsTurn = true
-        // A failed connection is reported only once.
+        // While the connection waits, it is edge-triggered, so that a failure is reported only once.
         if let registration { loop.modify(registration, .edgeTriggered) }
     }
 
@@ -117,7 +119,7 @@ extension ClientConnection: QueuedReader {
         if isReadingFirstBytes || phase == .idle { flush() }
     }
 
-    /// Passes on bytes received together with the CONNECT.
+    /// Passes the bytes that were received together with the CONNECT to the reader of the first bytes.
     func feedInterceptor() {
         guard hasInput, let firstBytes, firstBytes.takesInput else { return }
         let held = input[inputStart...]
@@ -127,7 +129,7 @@ extension ClientConnection: QueuedReader {
         if phase != .intercepting { flush() }
     }
 
-    /// The client has sent its first byte: from here on, the time limit of a handshake applies.
+    /// Called when the client has sent its first byte: from here on, the time limit of a handshake applies.
     func entranceHasBegun() { if !closesWhenDrained { setDeadline(worker.settings.timeouts.clientHandshake) } }
 
     /// Continues with the requests in a tunnel that contains plain HTTP.
@@ -153,14 +155,14 @@ extension ClientConnection: QueuedReader {
 
     // MARK: TLS
 
-    /// From here on, all output is sent through TLS.
+    /// Begins TLS: from here on, all output is sent through it.
     func beginTLS(_ session: TLSSession) {
         channel.begin(session)
-        // The session has its first records to send.
+        // Sends the first records of the session.
         flushSoon()
     }
 
-    /// The handshake with a listener has succeeded.
+    /// Called when the handshake with a listener has succeeded.
     /// - Parameter names: the names in the client's certificate; the first name is the user name.
     func openTLS(certificateNames names: [[UInt8]], with records: UnsafeRawBufferPointer, isHTTP2: Bool) {
         firstBytes = nil
@@ -184,7 +186,8 @@ extension ClientConnection: QueuedReader {
         if isHTTP2 { HTTP2Connection.start(replacing: self) }
     }
 
-    /// The handshake with a listener has failed. Sends a waiting alert, without waiting until it arrives.
+    /// Called when the handshake with a listener has failed. Sends a waiting alert, and closes without waiting until the client has
+    /// received it.
     func endHandshake() {
         _ = output.write(to: &channel)
         close()
@@ -195,7 +198,7 @@ extension ClientConnection: QueuedReader {
         feedBody()
     }
 
-    /// The interception has failed. Sends the client an alert, if there is one.
+    /// Called when the interception has failed. Sends the client an alert, if there is one.
     func endInterception(with alert: TLSAlert?) {
         guard phase == .intercepting else { return }
         firstBytes = nil

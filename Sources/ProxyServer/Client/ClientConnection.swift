@@ -11,12 +11,12 @@ import TLSChannel
 /// Phases and transitions:
 ///
 ///     idle ──bytes──▶ readingHead ──head complete──▶ exchanging ──finished──▶ idle | lingering | closed
-///     exchanging ──CONNECT succeeded──▶ handed over (the tunnel owns the descriptor)
+///     exchanging ──CONNECT succeeded──▶ handedOver (the tunnel owns the descriptor)
 ///     handshaking ──TLS of the listener is open──▶ idle | closed
-///     exchanging ──CONNECT to an intercepted host──▶ intercepting ──▶ idle (the requests inside) | handed over | lingering
+///     exchanging ──CONNECT to an intercepted host──▶ intercepting ──▶ idle (the requests inside) | handedOver | lingering
 ///
-/// Confined to its loop. An idle connection has no buffer: bytes are read into the loop's own buffer, and only bytes that cannot be
-/// processed at once are kept here.
+/// Confined to its loop. An idle connection has no buffer: bytes are read into the loop's own buffer, and the connection keeps only bytes
+/// that cannot be processed at once.
 final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchHandler {
     enum Phase: UInt8 { case idle, readingHead, exchanging, handshaking, intercepting, lingering, handedOver, closed }
 
@@ -26,34 +26,35 @@ final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchH
     private var isHeadTimed = false
     private var isInputPaused = false
     @exclusivity(unchecked) private var parser: RequestParser
-    /// Bytes received: from `inputStart` on, the rest of a head, of a body, or pipelined requests.
+    /// Received bytes. From `inputStart` on, they are not processed yet: the rest of a head or of a body, or pipelined requests.
     @exclusivity(unchecked) var input: [UInt8] = []
     var inputStart = 0
-    /// Reads from and writes to the client, with or without TLS.
+    /// The channel through which bytes are read from and written to the client, with or without TLS.
     @exclusivity(unchecked) var channel: ByteChannel
     @exclusivity(unchecked) var driver: ExchangeDriver?
-    /// Whether the socket could be read, but other clients have precedence (`FairnessQueue`).
+    /// Whether the socket has bytes to read, but the connection waits until other clients have been served (`FairnessQueue`).
     @exclusivity(unchecked) var awaitsTurn = false
     /// Whether established clients have precedence over this client. Stays true after the first request, until `admit()`.
     @exclusivity(unchecked) private var isNewcomer: Bool
     private var hasAsked = false
-    /// The number of requests that may begin before other clients have their turn.
+    /// The number of further requests that may begin before other clients are served.
     @exclusivity(unchecked) private var requestsLeft = ClientConnection.requestsInTurn
-    /// Set while the client's first bytes are read: in a TLS handshake with a listener, and while an intercepted tunnel is undecided.
+    /// The reader of the client's first bytes: in a TLS handshake with a listener, and in a tunnel that may be intercepted. `nil` at all
+    /// other times.
     var firstBytes: (any FirstBytesReader)?
     /// Whether the listener requires client certificates.
     var isCertified = false
-    /// Whether received bytes are being processed further up the stack. An exchange that ends meanwhile does not flush: the caller
-    /// reads the next request first, and then writes all responses at once (`readRequest`, `flush`).
+    /// Whether received bytes are being processed further up the stack. If so, an exchange that ends does not flush: the caller reads the
+    /// next request first, and then writes all responses at once (`readRequest`, `flush`).
     private var isProcessing = false
     /// Whether `flush` is running further up the stack: that call also writes the output of a nested call.
     private var isFlushing = false
     var peerHasEnded = false
-    /// Whether the client has closed its sending side while waiting for its response: it may have left, or still be reading (RFC
-    /// 9112 §9.6).
+    /// Whether the client has closed its sending side while waiting for its response: the client may have left, or may still read (RFC 9112
+    /// §9.6).
     @exclusivity(unchecked) private var isHalfClosed = false
-    /// The time limit for a client that reads nothing, and the number of bytes written when it began; `nil` while the timer is used
-    /// otherwise.
+    /// The time limit for a client that reads nothing, and the number of bytes written when it began; `nil` while the timer is used for
+    /// another purpose.
     @exclusivity(unchecked) private var taking: (milliseconds: Int, writtenCount: UInt64)?
     private var isFlushPlanned = false
     /// Whether the client has sent the preface of HTTP/2.
@@ -61,14 +62,14 @@ final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchH
 
     /// The maximum number of a client's pipelined requests that begin in one turn of the loop.
     private static let requestsInTurn = 32
-    /// The maximum number of bytes written to one client before other clients have their turn.
+    /// The maximum number of bytes written to one client before other clients are served.
     private static let octetsInTurn: UInt64 = 256 * 1024
 
     /// - Parameter tls: the TLS setup of the listener; `nil` for plain text.
     init(_ worker: LoopWorker, descriptor: Int32, peer: PeerAddress, tls: ListenerTLS? = nil) throws(SystemError) {
         channel = ByteChannel(descriptor: descriptor)
         parser = RequestParser(limits: worker.settings.parseLimits)
-        // Handshakes have their own queue.
+        // A client of a TLS listener does not wait behind established clients here, because handshakes have their own queue.
         isNewcomer = tls == nil
         super.init(worker, peer: peer)
         registration = try loop.register(descriptor, .read, handler: self, isNewcomer: isNewcomer)
@@ -88,7 +89,7 @@ final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchH
         if let timer { loop.setTimer(timer, afterMilliseconds: milliseconds) }
     }
 
-    /// Sets a deadline from the last byte written.
+    /// Sets a deadline that is counted from the last byte written.
     private func setDeadline(forTaking milliseconds: Int) {
         if let taking, taking == (milliseconds, output.writtenCount) { return }
         setDeadline(milliseconds)
@@ -101,7 +102,7 @@ final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchH
         requestsLeft = Self.requestsInTurn
         if isNewcomer, phase == .exchanging || phase == .lingering { admit() }
         if channel.isSecured, phase == .idle, events.tellsOfEnd {
-            // Ending TLS costs as much as ten responses, and no client waits for it.
+            // The end of a TLS connection costs as much as ten responses, and no client waits for it. So such connections wait in a queue.
             if awaitsTurn { return }
             guard worker.departures.admits(self) else { return awaitTurn() }
         }
@@ -180,7 +181,7 @@ final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchH
         flush()
     }
 
-    /// Passes on content that was received with its head.
+    /// Passes on content that was received together with the request's head.
     func feedBody() {
         if phase == .exchanging, hasInput, let driver, driver.wantsRequestBody { driver.requestBodyArrived() }
     }
@@ -188,7 +189,7 @@ final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchH
     /// Whether the next request may be read. The previous exchange must have ended, the client must have requests left in this turn, and
     /// the unsent output must be below the limit for pipelined requests.
     private var takesRequests: Bool {
-        // A head that has begun is still read, and so stays under the limits for heads.
+        // Even while the connection drains, a head that has begun is read to its end, under the limits for heads.
         guard phase == .readingHead || (phase == .idle && !closesWhenDrained) else { return false }
         return requestsLeft > 0 && !output.hasTail && !becomesHTTP2
             && output.pendingCount < worker.settings.proxyLimits.pipelinedOutput
@@ -215,7 +216,7 @@ final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchH
         isProcessing = false
     }
 
-    /// Processes the requests in `bytes`, as long as each is answered at once. Called while no other bytes are held.
+    /// Processes the requests in `bytes`, as long as each is answered at once. Called only while `input` holds no bytes.
     /// - Returns: the number of bytes consumed.
     private func process(_ bytes: RawSpan) -> Int {
         isProcessing = true
@@ -241,7 +242,7 @@ final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchH
         switch read {
         case .incomplete: break
         case .http2Preface:
-            // Only the first bytes of a connection can be a preface, and inside TLS the protocol is chosen by ALPN.
+            // Only the first bytes of a connection can be the preface of HTTP/2, and inside TLS the protocol is chosen by ALPN.
             guard !channel.isSecured, output.isEmpty, output.writtenCount == 0 else { return driver.reject(.unsupportedVersion) }
             phase = .idle
             self.driver = nil
@@ -254,7 +255,7 @@ final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchH
         if output.pendingCount >= worker.settings.proxyLimits.pipelinedOutput { flush() }
     }
 
-    /// Sends an error before anything is read, and closes.
+    /// Sends an error before anything is read, and closes the connection.
     func refuse(_ fault: Fault) {
         start(.refused(fault, length: 0), with: takeDriver())
         flush()
@@ -271,14 +272,14 @@ final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchH
         return taken
     }
 
-    /// A head has begun: its time limit starts here, however slowly the rest arrives. A head that arrives whole needs no timer.
+    /// Called when a head has begun: its time limit starts here, however slowly the rest arrives. A head that arrives whole needs no timer.
     private func waitForHead() {
         if isHeadTimed { return }
         isHeadTimed = true
         setDeadline(worker.settings.timeouts.clientHead)
     }
 
-    /// Reads request content for the driver, held bytes first.
+    /// Reads request content for the driver, beginning with the bytes in `input`.
     private func readBody() {
         guard let driver, driver.wantsRequestBody else {
             isInputPaused = true
@@ -303,7 +304,7 @@ final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchH
 
     /// Gives the driver the held bytes of the request's body; `body` returns the number of bytes consumed.
     override func withInput(_ body: (RawSpan) -> Int) {
-        // If the exchange ends meanwhile, the rest of its body must not be read as the next request.
+        // If the exchange ends during the call, the rest of its body must not be read as the next request.
         let wasProcessing = isProcessing
         isProcessing = true
         let held = input
@@ -323,7 +324,7 @@ final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchH
     }
 
     private func use(_ count: Int) {
-        // Meanwhile the connection was closed, or became a tunnel that has taken its input.
+        // The call has closed the connection, or turned it into a tunnel that has taken the input.
         if input.isEmpty { return }
         inputStart += count
     }
@@ -336,9 +337,9 @@ final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchH
 
     // MARK: Writing
 
-    /// Writes waiting output. While all of it is accepted, also processes held requests.
+    /// Writes waiting output. As long as all of it is accepted, also processes requests that were already received.
     override func flush() {
-        // The outer call continues and covers this one.
+        // The outer call of `flush` continues, and also writes the output of this call.
         if isFlushing { return }
         isFlushing = true
         defer { isFlushing = false }
@@ -348,7 +349,7 @@ final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchH
             case .failed: return clientGone()
             case .blocked: return settle()
             case .yielded:
-                // From here on, the client must read something before the deadline.
+                // The deadline starts here: the client must read something before it.
                 setDeadline(forTaking: worker.settings.timeouts.clientBody)
                 return planFlush()
             case .drained: break
@@ -378,7 +379,7 @@ final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchH
         loop.atEndOfBatch(self)
     }
 
-    /// Whether held requests wait for the turn of other clients.
+    /// Whether received requests wait until other clients have been served.
     private var awaitsOthers: Bool { requestsLeft <= 0 && hasInput && phase == .idle && output.isEmpty }
 
     func batchEnded() {
@@ -402,7 +403,7 @@ final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchH
         if !isProcessing { flush() }
     }
 
-    /// Sets interest and deadline according to the connection's state.
+    /// Sets the events to wait for and the deadline, according to the connection's state.
     private func settle() {
         guard let registration, phase != .closed else { return }
         let timeouts = worker.settings.timeouts
@@ -430,7 +431,7 @@ final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchH
                 driver?.requestBodyCut()
                 return planFlush()
             }
-            // Interest in reading stays until bytes arrive: most clients wait for their response.
+            // The interest in reading is not removed before bytes arrive, because most clients send nothing until they have their response.
             loop.modify(registration, reads ? .read : isInputPaused ? interestInEnd : interestInRequests)
             if reads {
                 isInputPaused = false
@@ -450,11 +451,12 @@ final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchH
 
     private var hasEndedInTLS: Bool { channel.isSecured && channel.hasPeerEnded }
 
-    /// With TLS, Larder must notice the end of the client's sending side even before it reads: a connection that ends waits in
-    /// `departures`.
+    /// With TLS, Larder must notice the end of the client's sending side even before it reads the bytes, because a connection that ends
+    /// waits in the queue `departures`.
     private var interestInRequests: Interest { channel.isSecured ? [.read, .peerClose] : .read }
 
-    /// After the whole request was read, a close of the client's sending side may mean that it has left; it is reported once.
+    /// After the whole request was read, the interest is only in the end of the client's sending side, which may mean that the client has
+    /// left. The end is reported once.
     private var interestInEnd: Interest {
         isHalfClosed || driver?.isReadingRequestBody == true ? Interest() : .peerClose
     }

@@ -11,7 +11,7 @@ class ExchangeClient {
     final let loop: EventLoop
     final let peer: PeerAddress
     @exclusivity(unchecked) final var output = OutputQueue()
-    /// Whether the client believes that this connection goes to an origin.
+    /// Whether the client connected to an origin's address, without knowing of the proxy, and Larder accepted the connection.
     final var isTransparent = false
     /// The authenticated user name, if it applies to all requests on the connection.
     @exclusivity(unchecked) final var user: [UInt8] = []
@@ -21,7 +21,7 @@ class ExchangeClient {
     @exclusivity(unchecked) final var tunnel: TunnelAuthority? {
         didSet { isInside = tunnel != nil }
     }
-    /// Whether `tunnel` is set.
+    /// Whether `tunnel` is set, as a stored flag.
     @exclusivity(unchecked) final private(set) var isInside = false
     /// Whether the connection closes after the current response.
     final var closesWhenDrained = false
@@ -32,15 +32,16 @@ class ExchangeClient {
         self.peer = peer
     }
 
-    /// The socket, if this client alone uses it.
+    /// The socket; `nil` if other exchanges use it too, as in HTTP/2.
     var socket: Int32? { nil }
     /// Whether the kernel can move a body to the socket.
     var takesSplicedBody: Bool { false }
 
-    /// Whether the rest of a request's content is read and discarded after the response, because another request may follow it.
+    /// Whether the rest of a request's content is read and discarded after the response, because another request may follow on the same
+    /// connection.
     var drainsContent: Bool { true }
 
-    /// Writes waiting output, and lets the driver make more, while all of it is accepted.
+    /// Writes waiting output. As long as all of it is accepted, lets the driver make more.
     func flush() {}
 
     /// Like `flush`, but at the end of the batch, together with the output of the client's other events.
@@ -52,7 +53,7 @@ class ExchangeClient {
     /// Gives the driver the received bytes of the request's content; `body` returns the number of bytes consumed.
     func withInput(_ body: (RawSpan) -> Int) {}
 
-    /// The driver's exchange has ended. Its response may still be in the output.
+    /// Called when the driver's exchange has ended. Its response may still be in the output.
     func exchangeEnded(keepsConnection: Bool) {}
 
     /// Ends the response so that the client cannot take an incomplete message for a complete one.

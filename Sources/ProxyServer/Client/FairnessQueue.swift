@@ -1,14 +1,14 @@
 import EventLoop
 
 /// A reader whose next step is expensive: a ClientHello, the rest of a handshake, or the end of a TLS connection. Many clients may arrive
-/// or leave at once, and each of them needs such a step.
+/// or leave at once, and each of them needs such an expensive step.
 protocol QueuedReader: AnyObject {
-    /// Called when it is the reader's turn. The reader may have ended meanwhile.
+    /// Called when it is the reader's turn. The reader may have ended while it waited.
     func resumeReading()
 }
 
-/// Admits one client in each batch of the loop: the first that is ready at once, others in order in the following batches. So a thousand
-/// clients that arrive or leave together delay other clients by no more than one at a time. Confined to its loop.
+/// Admits one client in each batch of the loop. The first client that is ready is admitted at once, the others in order in the following
+/// batches. So if a thousand clients arrive or leave together, other clients wait for only one of them in each batch. Confined to its loop.
 final class FairnessQueue: BatchHandler {
     private let loop: EventLoop
     private var waiting = WaitingQueue<any QueuedReader>()
@@ -18,7 +18,8 @@ final class FairnessQueue: BatchHandler {
 
     init(_ loop: EventLoop) { self.loop = loop }
 
-    /// - Returns: whether the reader may continue now. Otherwise it must wait for `resumeReading`, and must not call this again before.
+    /// - Returns: whether the reader may continue now. If not, the reader must wait for `resumeReading`, and must not call this method
+    ///   before that.
     func admits(_ reader: any QueuedReader) -> Bool {
         if waiting.isEmpty, usedBatch != loop.batchCount {
             usedBatch = loop.batchCount

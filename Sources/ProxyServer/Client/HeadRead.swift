@@ -6,9 +6,9 @@ import ProxyCore
 enum HeadRead {
     case incomplete
     case request(BodyFraming, length: Int)
-    /// The preface of HTTP/2 with prior knowledge (RFC 9113 §3.3): nothing is consumed.
+    /// The bytes begin with the preface of HTTP/2, sent with prior knowledge (RFC 9113 §3.3). No bytes are consumed.
     case http2Preface
-    /// The beginning of the next request is unknown: all bytes are consumed.
+    /// The request is refused. It is unknown where the next request begins, so all bytes are consumed.
     case refused(Fault, length: Int)
 
     init(
@@ -30,7 +30,7 @@ enum HeadRead {
         }
     }
 
-    /// The number of bytes consumed; `nil` while the head is incomplete.
+    /// The number of bytes consumed; `nil` if the head is incomplete.
     var length: Int? {
         switch self {
         case .incomplete: nil

@@ -27,32 +27,32 @@ struct OutputQueue {
         case drained
         /// The socket is not writable now.
         case blocked
-        /// The limit was reached.
+        /// The limit of the call was reached.
         case yielded
         case failed
     }
 
-    /// Heads, and bodies small enough to be copied after them.
+    /// Heads, and the bodies that are small enough to be copied after them.
     var buffer: [UInt8] = []
     private var bufferOffset = 0
     private var tail = BorrowedBytes.none
     private var tailRange = 0..<0
-    /// Bytes in a kernel pipe, after everything else.
+    /// A kernel pipe whose bytes are written after all other waiting bytes.
     private var pipe: KernelPipe?
     private var pipedCount = 0
     /// The total number of bytes written to the socket.
     private(set) var writtenCount: UInt64 = 0
-    /// The number of bytes of records in the channel after the last write.
+    /// The number of bytes in TLS records that the channel had not sent after the last write.
     private var sealedCount = 0
 
     var isEmpty: Bool { pendingCount == 0 }
     var pendingCount: Int { buffer.count - bufferOffset + tailRange.count + pipedCount + sealedCount }
-    /// The waiting bytes, if there is neither TLS nor a body after the buffer.
+    /// The waiting bytes. May be read only without TLS, and if no body follows the buffer.
     var unsent: [UInt8] {
         precondition(sealedCount == 0 && !hasTail, "the buffer is not all that waits")
         return Array(buffer[bufferOffset...])
     }
-    /// Whether bytes wait after which nothing may be appended.
+    /// Whether a body or bytes in a pipe wait, after which nothing may be appended.
     var hasTail: Bool { !tailRange.isEmpty || pipedCount > 0 }
 
     /// Appends a body without copying it. Only one body may wait at a time, and nothing may be appended until it is written.
@@ -62,7 +62,7 @@ struct OutputQueue {
         tailRange = range
     }
 
-    /// Appends bytes in a pipe. Nothing else may be appended until they are written.
+    /// Appends bytes that are in a kernel pipe. Nothing else may be appended until they are written.
     mutating func appendPiped(_ count: Int, from pipe: KernelPipe) {
         precondition(tailRange.isEmpty, "the body before has not left yet")
         self.pipe = pipe
@@ -70,8 +70,8 @@ struct OutputQueue {
     }
 
     /// Writes waiting bytes in as few calls as possible.
-    /// - Parameter limit: the value of `writtenCount` at which to stop, approximately. Without it, one call may take tens of milliseconds,
-    ///   while   the kernel accepts as much as the client reads.
+    /// - Parameter limit: the value of `writtenCount` at which to stop, approximately. Without a limit, one call may take tens of
+    ///   milliseconds, while the kernel accepts as much as the client reads.
     mutating func write(to channel: inout ByteChannel, upTo limit: UInt64 = .max) -> Result {
         if channel.isSecured { return writeSealed(to: &channel, upTo: limit) }
         while !isEmpty {
@@ -164,7 +164,7 @@ struct OutputQueue {
         take(count)
     }
 
-    /// Removes this many written bytes.
+    /// Removes this many bytes, which were written, from the queue.
     private mutating func take(_ count: Int) {
         let fromBuffer = min(count, buffer.count - bufferOffset)
         bufferOffset += fromBuffer

@@ -8,7 +8,7 @@ import ResponseStore
 /// loop, then sent or refused.
 final class BodyChecking {
     private var body: GatheredBody?
-    /// The body's share of the memory for all gathered bodies.
+    /// The part of the memory limit for gathered bodies that this body uses.
     private var share: GatheredMemory.Share?
 
     func reset() {
@@ -16,7 +16,7 @@ final class BodyChecking {
         if share != nil { share = nil }
     }
 
-    /// The checked body has been sent to the client.
+    /// Called when the checked body has been sent to the client.
     func contentLeft() { if share != nil { share = nil } }
 
     /// Begins to gather the body. Does not gather a body if the head already shows that its content coding cannot be decoded.
@@ -48,7 +48,7 @@ final class BodyChecking {
         if UInt64(body.count) > driver.exchange.gatheredLimit { check(for: driver) }
     }
 
-    /// The body is complete or over the limit: checks it, with the result as an event.
+    /// Called when the body is complete or over the limit. Starts the check, whose result arrives as an event.
     func check(for driver: ExchangeDriver) {
         driver.fetch.go(by: .checked)
         driver.fetch.pause()
@@ -85,8 +85,8 @@ final class BodyChecking {
         driver.handle(.bodyChecked(outcome.check, transform: outcome.transform, length: length, at: driver.now))
     }
 
-    /// Fails a timed-out transform. If no check was required, the rule may allow the original body; a body whose check is required must not
-    /// pass unchecked.
+    /// Handles a check or a transform that took too long. If only a transform was required, the rule may allow the original body. If a
+    /// check was required, the body must not pass unchecked.
     func tookTooLong(for driver: ExchangeDriver) {
         if driver.exchange.wantsBodyCheck {
             driver.fetch.stop(for: driver)
@@ -98,13 +98,14 @@ final class BodyChecking {
         driver.client?.flush()
     }
 
-    /// Whether there is enough memory for the transformed content. It stays in memory beside the original until the client has received it.
+    /// Whether there is enough memory for the transformed content. Both the original and the transformed content stay in memory until the
+    /// client has received the transformed content.
     private func hasRoom(for content: TransformedContent, _ driver: ExchangeDriver) -> Bool {
         share?.grow(
             to: (body?.memory ?? 0) + content.body.count, limit: driver.exchange.context.limits.checkedBytes) != false
     }
 
-    /// Refuses the response, because the maximum number of bodies are being checked.
+    /// Refuses the response, because too many bodies already wait for a check.
     private func refuse(for driver: ExchangeDriver) {
         driver.fetch.stop(for: driver)
         driver.handle(.upstreamFailed(.checkQueueFull, at: driver.now))
@@ -121,7 +122,7 @@ final class BodyChecking {
         }
         guard let client = driver.client else { return }
         let isWhole = driver.fetch.hasEnded
-        // `keep` comes before the head, because the head says whether the response was stored.
+        // The response is stored before the head is sent, because the head says whether it was stored.
         if isWhole, store { keep(received, for: driver) }
         let content = driver.exchange.transformedBody ?? received
         driver.delivery.sendRelayedHead(for: driver)

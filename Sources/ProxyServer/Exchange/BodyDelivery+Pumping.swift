@@ -6,7 +6,7 @@ import ProxyCore
 import Recordings
 import ResponseStore
 
-/// Moving content to the client: from memory, from the disk, or from a pending response, for as long as the client takes it.
+/// Moving content to the client: from memory, from the disk, or from a pending response, as long as the client accepts it.
 extension BodyDelivery {
     /// Called when the connection has written all its output.
     /// - Returns: whether there is more to write at once.
@@ -34,10 +34,10 @@ extension BodyDelivery {
         pump(for: driver)
     }
 
-    /// Moves available bytes from the body's source to the connection, up to the window.
+    /// Moves available bytes from the body's source to the connection, up to the limit for unsent bytes.
     func pump(for driver: ExchangeDriver) {
-        // Each awaited source calls this method again. Until then there is nothing to write, and trying again after each batch would keep
-        // the loop busy.
+        // A source that the body waits for calls this method again. Until then there is nothing to write, and a call after each batch would
+        // keep the loop busy.
         guard let client = driver.client, !isWaiting else { return }
         while !isWaiting, !client.output.hasTail,
             client.output.pendingCount < driver.worker.settings.proxyLimits.relayWindow
@@ -127,7 +127,8 @@ extension BodyDelivery {
         }
     }
 
-    /// The rest of the body is not available: the client must not treat its part as the complete body.
+    /// Breaks off the message, because the rest of the body is not available. The client must not treat the incomplete body as the complete
+    /// one.
     private func breakOff(for driver: ExchangeDriver) -> Bool {
         source = .none
         driver.handle(.deliveryEnded(isComplete: false, at: driver.now))
@@ -151,9 +152,9 @@ extension BodyDelivery {
         client.output.setTail(bytes, range)
     }
 
-    // MARK: Ends
+    // MARK: End of the body
 
-    /// A piece was sent completely: continues with the next segment or part, or ends.
+    /// Called when a piece was sent completely: continues with the next segment or part, or ends.
     /// - Returns: whether there is more to send.
     private func endPart(_ client: ExchangeClient, for driver: ExchangeDriver) -> Bool {
         if beginSegment() { return true }

@@ -8,9 +8,9 @@ import Recordings
 import ResponseStore
 import UpstreamTransport
 
-/// Sends the response to the client: heads, and a body from any source, as fast as the client reads it.
+/// Sends the response to the client: its heads, and a body from any source, as fast as the client reads.
 final class BodyDelivery {
-    /// `parts`: a body in memory of which several parts are sent.
+    /// Where the body comes from. `parts` is a body in memory of which several parts are sent.
     enum Source: UInt8 { case none, origin, memory, parts, disk, pending }
 
     /// A piece of a body that comes partly from the store and partly from the origin.
@@ -22,7 +22,7 @@ final class BodyDelivery {
     var source: Source = .none
     /// Whether chunked framing is added (RFC 9112 §7.1).
     private(set) var isChunked = false
-    /// The next byte to send and the end; `end` is the maximum if the length is unknown.
+    /// The position of the next byte to send, and the end of the bytes to send. `end` is the maximum value if the length is unknown.
     var offset: UInt64 = 0
     var end: UInt64 = .max
     private(set) var body: BodyReference?
@@ -34,7 +34,7 @@ final class BodyDelivery {
     /// Keeps the body from being evicted while it is sent.
     private var hold: BodyHold?
     private(set) var reader: PendingReader?
-    /// The offset of the pending response in the body, and the segments after the current one.
+    /// The position in the whole body at which the pending response begins, and the segments after the current one.
     var readerStart: UInt64 = 0
     @exclusivity(unchecked) var segments: [Segment] = []
     var isWaiting = false
@@ -43,9 +43,9 @@ final class BodyDelivery {
     var readAhead: (bytes: [UInt8], range: Range<Int>)?
     /// A gathered body that is delivered: one that was checked, or a pending response that was read to its end for a failed transform.
     private var whole: GatheredBody?
-    /// The share of the memory for a body that was checked or gathered for a transform.
+    /// The part of the memory limit for gathered bodies that the delivered body uses, if it was checked or gathered for a transform.
     private var share: GatheredMemory.Share?
-    /// The number of bytes sent: content, and heads.
+    /// The number of content bytes sent, and the number of bytes of heads sent.
     var sentCount: UInt64 = 0
     private(set) var headCount: UInt64 = 0
     /// The pipe for a body that is spliced.
@@ -54,7 +54,7 @@ final class BodyDelivery {
     /// Up to this length, a body is copied after its head and sent in the same write.
     static let copiedBodyLength = 16 * 1024
 
-    /// Whether anything was sent or noted since the last `reset`. Some events are noted after the end of an exchange.
+    /// Whether anything was sent or noted since the last `reset`. Some facts are noted after the end of an exchange.
     @inline(__always) var isTouched: Bool {
         sentCount != 0 || headCount != 0 || source != .none || reader != nil
     }
@@ -64,7 +64,7 @@ final class BodyDelivery {
         isChunked = false
         offset = 0
         end = .max
-        // Each field is checked first, because releasing even an empty value costs a call.
+        // Each field is checked before it is reset, because the release of even an empty value costs a call.
         if body != nil { body = nil }
         if recorded != nil { recorded = nil }
         if !bytes.isEmpty { bytes = [] }
@@ -99,7 +99,7 @@ final class BodyDelivery {
 
     func read(recorded place: RecordedBodyPlace?) { recorded = place }
 
-    /// Delivers a pending response that was read to its end from memory.
+    /// Delivers a pending response from memory, after it was read to its end.
     func deliver(gathered body: GatheredBody, _ share: GatheredMemory.Share?) {
         reader = nil
         whole = body
@@ -135,7 +135,7 @@ final class BodyDelivery {
         isChunked = driver.exchange.delivery.isChunked
     }
 
-    // MARK: From the origin
+    // MARK: Responses from the origin
 
     /// Sends the head of a response that the origin is sending; its content follows as it arrives.
     func sendRelayed(_ mode: OriginFetch.Mode, for driver: ExchangeDriver) {
@@ -148,7 +148,7 @@ final class BodyDelivery {
         if !driver.exchange.delivery.sendsContent, !isPending { source = .none }
     }
 
-    /// The origin sends the complete body instead of a part: the client reads its part from the pending response.
+    /// Called when the origin sends the complete body instead of a part: the client reads its part from the pending response.
     private func cutPart(for driver: ExchangeDriver) {
         guard let part = driver.exchange.partToCut else { return }
         driver.tell(.wholeStored)
@@ -167,7 +167,7 @@ final class BodyDelivery {
         KernelRelay.boundBuffer(for: driver)
     }
 
-    /// The bytes of `range` that the client requested, counted from the start of `range`; `nil` if there are none.
+    /// The bytes of `range` that the client requested, counted from the start of `range`; `nil` if the client requested none of them.
     func wanted(of range: Range<UInt64>) -> Range<Int>? {
         let lower = min(max(offset, range.lowerBound), range.upperBound) - range.lowerBound
         let upper = max(min(end, range.upperBound), range.lowerBound) - range.lowerBound
@@ -203,7 +203,7 @@ final class BodyDelivery {
 
     // MARK: Gathered bodies
 
-    /// Sends a body without copying it; it counts as memory in use until the client has read it.
+    /// Sends a body without copying it; the body counts as memory in use until the client has read it.
     func sendChecked(
         _ body: [UInt8], _ range: Range<Int>, of whole: GatheredBody?, _ share: GatheredMemory.Share?,
         on client: ExchangeClient
@@ -285,7 +285,7 @@ final class BodyDelivery {
         client.flushSoon()
     }
 
-    /// Sends stored parts, and between them the bytes from the reader.
+    /// Sends stored parts of a body, and between them the bytes that the origin sends for the pending response.
     func sendCompleted(_ completion: RangeCompletion, of body: BodyReference, for driver: ExchangeDriver) {
         guard let client = driver.client else { return }
         read(body, for: driver)

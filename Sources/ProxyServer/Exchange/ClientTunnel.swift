@@ -29,7 +29,8 @@ final class ClientTunnel {
         driver.worker.openingTunnels += 1
     }
 
-    /// A CONNECT names a host and a port, but no scheme, and `Transport.openTunnel` ignores the scheme given here.
+    /// The host and port of a CONNECT as an origin. A CONNECT has no scheme, and `Transport.openTunnel` ignores the scheme that is set
+    /// here.
     private func origin(of driver: ExchangeDriver) -> Origin {
         Origin(
             scheme: .http, host: String(decoding: driver.exchange.originHost, as: UTF8.self), port: driver.exchange.originPort)
@@ -73,7 +74,7 @@ final class ClientTunnel {
 
     func splice(for driver: ExchangeDriver) {
         if !isIntercepted { driver.recording.noteTunnel(for: driver) }
-        // A tunnel may outlast the time for which finishing a recording waits.
+        // A tunnel may stay open for longer than Larder waits for the end of a recording.
         driver.leaveRecordings()
         if isIntercepted { return intercept(for: driver) }
         guard let connection = driver.connection, let (descriptor, opener) = upstream.take() else { return }
@@ -137,13 +138,13 @@ extension ExchangeDriver: TunnelDelegate {
         client?.flush()
     }
 
-    /// Notes the result of opening a tunnel, for the log.
+    /// Notes for the log how the attempt to open a tunnel ended.
     func note(_ opening: TunnelOpening) {
         logged.connectOutcome = opening.outcome
         logged.judgedChain = opening.chain
     }
 
-    /// Notes that the tunnel is open and hides its requests, although its host must be intercepted.
+    /// Notes that a tunnel is open and hides its requests, although the host must be intercepted.
     func noteHidden(_ reason: UninspectedReason) {
         logged.uninspected = reason
         recording.noteHiddenTunnel(for: self)

@@ -1,6 +1,6 @@
 import ProxyCore
 
-/// Events that occur while another is being handled, in order. There is rarely more than one, which needs no array.
+/// Events that occur while another is being handled, in order. There is rarely more than one such event, and a single event needs no array.
 struct EventQueue {
     private var first: ExchangeEvent?
     private var others: [ExchangeEvent] = []

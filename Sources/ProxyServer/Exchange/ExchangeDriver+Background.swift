@@ -5,8 +5,8 @@ import ResponseStore
 import SharedFetches
 
 /// Exchanges without a client: validations (RFC 5861 §3), and fetches of missing bytes (fills). A driver without a connection runs on the
-/// loop of the client that caused the exchange. The response is stored, or the failure is logged; other requests for the key join
-/// meanwhile.
+/// loop of the client that caused the exchange. The response is stored, or the failure is logged; during that time, other requests for the
+/// key join the fetch.
 extension LoopWorker {
     /// Validates the response that `served` has just delivered. Does nothing while the server is stopping, or if the limit of background
     /// fetches is reached. Does nothing either if a fetch of its key is in flight on any loop, or if the key is postponed after an error.
@@ -15,7 +15,7 @@ extension LoopWorker {
         takeBackgroundDriver().validate(served, leading: entry)
     }
 
-    /// Fetches missing bytes, if any, within the same limits.
+    /// Fetches missing bytes, if any, within the limits of background fetches.
     func fill(_ fill: Fill, as peer: PeerAddress) {
         guard store.hasPartials,
             let completion = fill.completion(
@@ -50,7 +50,7 @@ extension ExchangeDriver {
         handle(.fills(at: now))
     }
 
-    /// Fills the rest once the store has received the body in flight.
+    /// Fetches the missing bytes of a response, once the store has received the body in flight.
     func fillRest() {
         guard let fill = exchange.fill else { return }
         let (worker, peer) = (worker, peer)
@@ -58,12 +58,12 @@ extension ExchangeDriver {
         pending.whenStored(worker.loop.reply { (_: PendingOutcome) in worker.fill(fill, as: peer) })
     }
 
-    /// The server is stopping: cancels work for which no client waits.
+    /// Called when the server is stopping: cancels work for which no client waits.
     func giveUpBackground() {
         if exchange.isBackground, exchange.state != .finished { clientGone() }
     }
 
-    /// The exchange has ended; notes its outcome.
+    /// Notes the outcome of a background exchange that has ended.
     func noteBackgroundEnd() {
         worker.shared.background.end()
         guard exchange.trace.outcome == .failed else { return }

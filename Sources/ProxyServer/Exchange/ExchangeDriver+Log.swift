@@ -4,7 +4,7 @@ import HTTPMessage
 import ProxyCore
 import Recordings
 
-/// The record of an exchange in the access log: the words for the decisions in its trace.
+/// Makes the record of an exchange for the access log: the words for the decisions in its trace.
 extension ExchangeDriver {
     func log() {
         if !exchange.isBackground { worker.note(exchange.trace.outcome, sentBytes: delivery.sentCount) }
@@ -126,7 +126,7 @@ extension ExchangeDriver {
             chain: logged.judgedChain)
     }
 
-    /// Only the recording's thread knows the recorded digest, so that thread writes the log line.
+    /// Leaves the log line to the thread that records the exchange, because only that thread knows the digest of the recorded response.
     private func logOnceRecorded(_ record: AccessRecord, in recorder: ExchangeRecorder) {
         let rule = exchange.decidingRuleName
         let serverKey = exchange.upstream.trustRefusal?.serverKey ?? ""
@@ -148,7 +148,7 @@ extension ExchangeDriver {
     /// Writes the trace of a finished exchange into its loop's ring.
     private func keepTrace() {
         if traces.isOff { return }
-        // A list is passed only if it is not empty: passing it copies it, with a dozen retains.
+        // The list of rules is passed only if it is not empty, because the call copies it, with a dozen retains.
         let rules = exchange.matched.isEmpty ? [] : worker.ruleNames(of: exchange.matched)
         let overrides = exchange.trace.usedUnsafeRule ? Self.lines(of: exchange.ruleOverrides) : []
         let id = exchange.id
@@ -157,7 +157,7 @@ extension ExchangeDriver {
         let conditions = exchange.clientConditions
         exchange.withTraced { trace, request, key in
             let keyEnd = tellsQuery || request.target.query.isEmpty ? key.count : Self.endBeforeQuery(of: key)
-            // Constructed in one piece, so that no field is written twice.
+            // The record is constructed in one step, so that no field is written twice.
             let record = TraceRecord(
                 id: id, trace: copy trace, durationMicroseconds: UInt64(loop.now.microseconds(since: startedAt)),
                 bytesSent: delivery.headCount + delivery.sentCount,

@@ -3,7 +3,7 @@ import HTTPWire
 import ProxyCore
 import UpstreamTransport
 
-/// A discarded fetch may still report events: only those of the current fetch are handled.
+/// A discarded fetch may still report events, so only the events of the current fetch are handled.
 extension ExchangeDriver: OriginExchangeDelegate {
     func exchange(_ upstream: OriginExchange, didReceiveInformational head: borrowing ResponseHead) {
         if upstream == fetch.upstream { fetch.receive(informational: head, for: self) }

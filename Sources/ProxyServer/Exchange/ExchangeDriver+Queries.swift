@@ -83,7 +83,7 @@ extension ExchangeDriver {
         store.invalidate(exchange.changes.invalidatedKeys)
     }
 
-    /// Continues when the covered responses are deleted; for keys, the purge is acknowledged at that point.
+    /// Purges stored responses. The exchange continues when they are deleted. A purge of keys is acknowledged at that point.
     func purge() {
         let epoch = epoch
         let reply = loop.reply { [self] (count: Int?) in
@@ -105,7 +105,7 @@ extension ExchangeDriver {
 
     /// The sender of the request. A client in a tunnel authenticated when it opened the tunnel.
     var requestSender: RequestSender {
-        // The clients that may purge are listed by address.
+        // PURGE needs the address, because the clients that may purge are listed by address.
         var facts = ClientFacts(address: exchange.asksForClient ? peer.address : nil)
         if let client { facts.certificateNames = client.certificateNames }
         guard worker.identifiesClients else { return RequestSender(facts) }
@@ -116,9 +116,9 @@ extension ExchangeDriver {
         return RequestSender(facts, needsCredentials: worker.settings.admission.asks(peer))
     }
 
-    /// The result is known at once, or arrives later from another thread.
+    /// Verifies the client's name and password. The result is known at once, or arrives later from another thread.
     func judgeCredentials() {
-        // The exchange only requests this if there are both credentials and a password file.
+        // The exchange gives this command only if the request has credentials and a password file is set.
         guard let credentials = exchange.incoming.credentials, let passwords = worker.settings.admission.passwords else {
             return handle(.credentialsJudged(.refused, at: now))
         }
@@ -135,7 +135,7 @@ extension ExchangeDriver {
 
     // MARK: Recorded chains
 
-    /// Verified off the loop, because signatures and revocation lists take time.
+    /// Verifies the recorded chain on another thread, because signatures and revocation lists take time.
     func judgeRecordedChain() {
         let context = exchange.context
         guard let chain = exchange.cache.selected?.chain, let judge = context.judgeChain else {
@@ -164,7 +164,7 @@ extension ResponseStore {
 }
 
 extension PendingResponse {
-    /// `nil` if the length is unknown.
+    /// The pending response as a body in flight that other requests may join; `nil` if its length is unknown.
     fileprivate var underWay: BodyUnderWay? {
         guard let count = plan.length, let whole = plan.wholeLength else { return nil }
         let start = plan.part?.start ?? 0

@@ -11,12 +11,12 @@ import UpstreamTransport
 /// Carries out what an exchange decides: it calls the store, the origin and the client's connection, and reports the results to the
 /// exchange. It makes no decisions.
 ///
-/// Its parts do the work, each with its own state. A part gets the driver as an argument, and calls back by `handle`, `tell` and the other
-/// parts. Confined to its loop and reused for one exchange after another. If the client leaves while other requests wait for the same
-/// response, the driver continues without a connection until the response is complete.
+/// Its parts do the work, each with its own state. Each part gets the driver as an argument, and calls the driver's `handle` and `tell`,
+/// and the other parts. Confined to its loop and reused for one exchange after another. If the client leaves while other requests wait for
+/// the same response, the driver continues without a connection until the response is complete.
 final class ExchangeDriver {
-    // Strong `let`s avoid retain and release on every use, so the parts of the worker that every request needs are repeated here. The
-    // worker releases its drivers at its end.
+    // Strong `let`s avoid retain and release on every use, so the driver has its own references to those parts of the worker that every
+    // request needs. The worker releases its drivers at its end.
     let worker: LoopWorker
     let loop: EventLoop
     let store: ResponseStore
@@ -24,7 +24,8 @@ final class ExchangeDriver {
     let traces: TraceRing
     @exclusivity(unchecked) var exchange: Exchange
     private(set) var client: ExchangeClient?
-    /// The client's connection, for a request that turns it into a tunnel: such requests come by HTTP/1 only.
+    /// The client's connection, for requests that turn it into a tunnel; `nil` for a stream of an HTTP/2 connection, because such requests
+    /// always come over HTTP/1.
     var connection: ClientConnection? { client as? ClientConnection }
     /// Counts the exchanges, to recognize replies that arrive too late.
     private(set) var epoch: UInt64 = 0
@@ -48,7 +49,7 @@ final class ExchangeDriver {
     /// A pending look-up on disk.
     var lookUp: Reply<LookUpResult>?
     private var closesConnection = false
-    /// Whether the client believes that its connection goes to an origin.
+    /// Whether the client connected to an origin's address, without knowing of the proxy.
     private(set) var isTransparent = false
 
     init(_ worker: LoopWorker) {
@@ -64,7 +65,7 @@ final class ExchangeDriver {
     /// Wall-clock time, read once in each batch.
     var now: Timestamp { Timestamp(milliseconds: loop.wallClockMilliseconds) }
 
-    // MARK: Life
+    // MARK: Lifecycle
 
     func attach(to client: ExchangeClient) {
         self.client = client
@@ -75,7 +76,7 @@ final class ExchangeDriver {
         if let active = worker.recordings { recording.begin(active) }
     }
 
-    /// Begins a background exchange that a request of this peer caused.
+    /// Begins a background exchange that was caused by a request of the client with this address.
     func attachInBackground(as peer: PeerAddress) {
         isTransparent = false
         begin(for: peer)
@@ -86,7 +87,7 @@ final class ExchangeDriver {
     private func begin(for peer: PeerAddress) {
         self.peer = peer
         fetch.resetMetrics()
-        // Clears what was noted after the end of the previous exchange.
+        // Clears facts that were noted after the end of the previous exchange.
         if delivery.isTouched { delivery.reset() }
         if logged.isTouched { logged.reset() }
         if limiting.isUsed { limiting.reset() }
@@ -96,7 +97,7 @@ final class ExchangeDriver {
         startedAt = loop.now
     }
 
-    /// The request's head is complete in `exchange.request`.
+    /// Called when the request's head is complete in `exchange.request`.
     func start(_ framing: BodyFraming) {
         startedAt = loop.now
         upload.begin(framing, limits: worker.settings.parseLimits)
@@ -104,7 +105,7 @@ final class ExchangeDriver {
         handle(.requestHead(body: framing.bodyLength, at: now))
     }
 
-    /// The head in `exchange.request` is complete, and the request must be refused.
+    /// Called when the head in `exchange.request` is complete, but the request must be refused.
     func refuse(_ fault: Fault, _ framing: BodyFraming) {
         startedAt = loop.now
         upload.begin(framing, limits: worker.settings.parseLimits)
@@ -117,7 +118,7 @@ final class ExchangeDriver {
         handle(.requestRejected(fault, at: now))
     }
 
-    /// The connection ends between requests: there is no exchange to log.
+    /// Called when the connection ends between requests, so that there is no exchange to log.
     func abandon() {
         client = nil
         isInUse = false
@@ -131,25 +132,25 @@ final class ExchangeDriver {
         handle(.clientGone(at: now))
     }
 
-    // MARK: The connection's side
+    // MARK: Calls from the client's connection
 
     var isReadingRequestBody: Bool { !upload.isComplete }
     var wantsRequestBody: Bool { upload.wantsBytes(for: self) }
     func requestBodyArrived() { upload.bytesArrived(for: self) }
 
-    /// The client has not sent the rest of the request's body in time.
+    /// Called when the client has not sent the rest of the request's body in time.
     func requestBodyStalled() { upload.fail(.requestTimeout, for: self) }
 
-    /// The client has closed its sending side within the request's body.
+    /// Called when the client has closed its sending side within the request's body.
     func requestBodyCut() { upload.fail(.malformedRequest(detail: "incomplete_body"), for: self) }
 
-    /// The connection has written all its output.
+    /// Called when the connection has written all its output.
     /// - Returns: whether there is more to write at once.
     func outputDrained() -> Bool { delivery.outputDrained(for: self) }
 
     // MARK: Events and commands
 
-    /// Handles an event and executes the resulting commands; events that these cause are handled in turn.
+    /// Handles an event and executes the resulting commands; events that these commands cause are handled afterwards.
     func handle(_ event: consuming ExchangeEvent) {
         if isHandling { return events.append(event) }
         isHandling = true
@@ -167,7 +168,7 @@ final class ExchangeDriver {
         worker.giveBack(self)
     }
 
-    /// The exchange no longer records or replays.
+    /// Called when the exchange no longer records or replays.
     func leaveRecordings() {
         guard recording.isActive else { return }
         recording.leave()
@@ -255,7 +256,7 @@ final class ExchangeDriver {
         client.abort()
     }
 
-    // MARK: Ends
+    // MARK: End of the exchange
 
     private func finish() {
         log()
@@ -284,7 +285,7 @@ final class ExchangeDriver {
         client.exchangeEnded(keepsConnection: keepsConnection)
     }
 
-    /// Another object owns the descriptor.
+    /// Leaves the client's connection, because another object now owns the descriptor.
     func releaseConnection() { client = nil }
 }
 

@@ -20,7 +20,8 @@ final class FetchJoining {
                 joined = nil
                 endTimer(for: driver)
                 receive(shared, for: driver)
-                // The waiter leaves the entry only after its reader is attached, so that the fetch always counts one of them.
+                // The waiter leaves the entry only after its reader is attached, so that the fetch counts this request at every moment, as
+                // a waiter or as a reader.
                 if let told { told.entry.leave(told.number) }
                 driver.client?.flush()
             }
@@ -72,7 +73,7 @@ final class FetchJoining {
         driver.handle(.fetchShared(response, length: .known(body.wholeLength), at: driver.now))
     }
 
-    // MARK: Ends
+    // MARK: End of the wait
 
     private func beginTimer(for driver: ExchangeDriver) {
         guard let wait = driver.exchange.longestWait else { return }

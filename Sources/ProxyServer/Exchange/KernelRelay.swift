@@ -4,15 +4,16 @@ import HTTPMessage
 import ProxyCore
 import UpstreamTransport
 
-/// The part of a delivery that the kernel does.
+/// The part of a body's delivery that the kernel performs.
 enum KernelRelay {
-    /// Shorter bodies fit into any socket buffer.
+    /// Bodies with fewer bytes than this fit into any socket buffer.
     private static let boundedBodyLength: UInt64 = 1 << 20
-    /// Shorter bodies are not worth a pipe.
+    /// For bodies with fewer bytes than this, a pipe costs more than it saves.
     private static let divertedLength: UInt64 = 1 << 20
 
-    /// Splices a large body for only one client from the origin's socket to the client's, through a pipe. No code reads such a body, so it
-    /// need not be copied into this process. Called after the head was written, if the body goes to the client unchanged.
+    /// Splices a large body from the origin's socket to the client's socket, through a pipe, if only one client receives the body. No code
+    /// of Larder reads such a body, so it need not be copied into this process. Called after the head was written, if the body goes to the
+    /// client unchanged.
     /// - Returns: the pipe; `nil` if the body does not go through one.
     static func divert(_ mode: OriginFetch.Mode, isChunked: Bool, for driver: ExchangeDriver) -> KernelPipe? {
         // With TLS, the kernel cannot move the bytes.
@@ -25,9 +26,9 @@ enum KernelRelay {
         return pipe
     }
 
-    /// Limits the socket's send buffer for a body in flight; called after its head was written. Bytes in the kernel's buffer for a client
-    /// that leaves were fetched in vain, and may be fetched twice. The buffers grow to megabytes by themselves, so they are kept small for
-    /// clients on this machine.
+    /// Limits the socket's send buffer for a body in flight; called after its head was written. If a client leaves, the bytes in the
+    /// kernel's buffer for it were fetched in vain, and may be fetched a second time. The buffers grow to megabytes by themselves, so they
+    /// are kept small for clients on this machine.
     static func boundBuffer(for driver: ExchangeDriver) {
         guard let socket = driver.client?.socket, driver.peer.address.isLoopback else { return }
         switch driver.exchange.delivery.length {
@@ -35,7 +36,7 @@ enum KernelRelay {
         case .known(let length) where length < Self.boundedBodyLength: return
         case .known, .unknown: break
         }
-        // The kernel doubles this value.
+        // The kernel doubles the value that is set here.
         var bound = Int32(driver.worker.settings.proxyLimits.relayWindow / 2)
         _ = setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &bound, socklen_t(MemoryLayout<Int32>.size))
     }

@@ -4,7 +4,7 @@ import UpstreamTransport
 
 /// Facts for the access log that the exchange does not know.
 struct LoggedFacts {
-    /// The member for the recording that was delivered.
+    /// The member of the log line for the recording that was delivered.
     var recordingMember: [UInt8] = []
     /// The outcome of a CONNECT.
     var connectOutcome: ConnectOutcome?
@@ -20,7 +20,7 @@ struct LoggedFacts {
 
     mutating func note(_ chain: [Certificate]) { if !chain.isEmpty { judgedChain = chain } }
 
-    // Each field is checked first, because releasing even an empty value costs a call.
+    // Each field is checked before it is reset, because the release of even an empty value costs a call.
     @inline(__always)
     mutating func reset() {
         if !recordingMember.isEmpty { recordingMember = [] }

@@ -7,7 +7,8 @@ import ProxyPolicy
 import ResponseStore
 import UpstreamTransport
 
-/// The exchange with the origin: sends the request, receives the response, and passes it on as the exchange decides.
+/// The driver's part that talks to the origin: it sends the request, receives the response, and passes the response on as the exchange
+/// decides.
 final class OriginFetch {
     /// Where the origin's content goes.
     enum Mode: UInt8 {
@@ -23,13 +24,13 @@ final class OriginFetch {
         case pending
         /// The content is gathered, to be checked before anything is sent.
         case checking
-        /// The check is in progress.
+        /// The gathered content is being checked.
         case checked
     }
 
     private(set) var mode: Mode = .none
     @exclusivity(unchecked) private(set) var upstream: OriginExchange?
-    /// The connection after a 101, until the exchange has decided.
+    /// The connection after a 101, until the exchange has decided whether it becomes a tunnel.
     private var switched: SwitchedConnection?
     /// The origin's latest head, to be passed to the exchange.
     private let receivedHead = ReceivedHead()
@@ -39,12 +40,12 @@ final class OriginFetch {
     private var isPaused = false
     /// Whether the current request is for the rest of a truncated body, and has no response yet.
     private var isContinuing = false
-    /// Whether to request the rest when the pipe has been emptied.
+    /// Whether to request the rest of a truncated body as soon as the pipe is empty.
     private(set) var isContinuationDue = false
     /// Whether the origin's content is complete while its check is in progress.
     private(set) var hasEnded = false
     private(set) var receivedCount: UInt64 = 0
-    /// Whether the client has its part and the rest is only for the store.
+    /// Whether the client has received its part, and the rest is only for the store.
     private(set) var isForStore = false
 
     /// Whether the origin's response is in flight.
@@ -52,7 +53,7 @@ final class OriginFetch {
 
     func resetMetrics() { metrics = ExchangeMetrics() }
 
-    /// Nothing more is expected from the origin.
+    /// Resets the fetch to the state in which nothing is expected from the origin.
     func reset(for driver: ExchangeDriver) {
         mode = .none
         upstream = nil
@@ -79,7 +80,7 @@ final class OriginFetch {
 
     func start(for driver: ExchangeDriver) {
         let isForSwitch = driver.exchange.incoming.isForSwitch
-        // If this request had joined a response, that response could not be used.
+        // If this request had joined another request's response, it could not use that response, and now stops reading it.
         driver.delivery.readNothing()
         reset(for: driver)
         if driver.exchange.obligations.limits, let refusal = driver.limiting.refusalOfFetch(for: driver) {
@@ -138,7 +139,7 @@ final class OriginFetch {
         driver.client?.flushSoon()
     }
 
-    /// The origin has sent 101 (Switching Protocols).
+    /// Called when the origin has sent 101 (Switching Protocols).
     func receive(
         switching head: inout ResponseHead, from upstream: OriginExchange, on connection: SwitchedConnection,
         for driver: ExchangeDriver
@@ -155,7 +156,7 @@ final class OriginFetch {
 
     private func noteMetrics(of upstream: OriginExchange, for driver: ExchangeDriver) {
         metrics = upstream.metrics
-        // An empty chain does not replace the noted one: a retry may use a pooled connection, which reports no chain.
+        // An empty chain does not replace the chain noted before, because a retry may use a pooled connection, which reports no chain.
         driver.logged.note(upstream.judgedChain)
     }
 
@@ -200,7 +201,7 @@ final class OriginFetch {
         }
     }
 
-    /// This many bytes of the content were moved into the pipe.
+    /// Called when this many bytes of the content were moved into the pipe.
     func divert(_ count: Int, for driver: ExchangeDriver) {
         receivedCount += UInt64(count)
         driver.delivery.divert(count, for: driver)
@@ -244,7 +245,7 @@ final class OriginFetch {
         broke(fault, for: driver)
     }
 
-    /// The rest of the request will not arrive.
+    /// Called when the rest of the request's content will not arrive.
     func fail(byRequest fault: Fault, for driver: ExchangeDriver) {
         upstream?.cancel()
         finish(for: driver)
@@ -255,7 +256,7 @@ final class OriginFetch {
         }
     }
 
-    /// The rest of the origin's message will not arrive.
+    /// Called when the rest of the origin's message will not arrive.
     private func broke(_ fault: Fault, for driver: ExchangeDriver) {
         driver.recording.end(failedBy: fault, for: driver)
         switch mode {
@@ -277,7 +278,8 @@ final class OriginFetch {
         driver.giveBackIfDone()
     }
 
-    /// The content has reached the limit of a rule: the client's message stays incomplete, and nothing is stored as the whole response.
+    /// Called when the content has reached the limit of a rule. The client's message stays incomplete, and the content is not stored as a
+    /// complete response.
     private func cut(by refusal: LimitRefusal, for driver: ExchangeDriver) {
         upstream?.cancel()
         upstream = nil
@@ -290,22 +292,23 @@ final class OriginFetch {
         driver.handle(.deliveryEnded(isComplete: true, at: driver.now))
     }
 
-    /// Readers read the rest from the store, or see the failure. An exchange without a client ends here.
+    /// Ends the delivery of a pending response. Its readers read the rest from the store, or see the failure. An exchange without a client
+    /// ends here.
     private func endPending(isComplete: Bool, for driver: ExchangeDriver) {
         guard driver.exchange.isBackground else { return driver.delivery.pump(for: driver) }
         driver.handle(.deliveryEnded(isComplete: isComplete, at: driver.now))
     }
 
-    /// The exchange with the origin has ended. Requests that still wait for its response send their own requests.
+    /// Called when the exchange with the origin has ended. Requests that still wait for its response send their own requests.
     private func finish(for driver: ExchangeDriver) {
         driver.recording.drop(for: driver)
         driver.storing.releaseJoined(.notShareable, for: driver)
         reset(for: driver)
     }
 
-    // MARK: Where the content goes
+    // MARK: Destination of the content
 
-    /// The exchange has decided: sends the head and content to the client, and stores the content if required.
+    /// Called when the exchange has decided: sends the head and content to the client, and stores the content if required.
     func relay(store: Bool, for driver: ExchangeDriver) {
         mode = .direct
         if store { driver.storing.begin(for: driver) }
@@ -360,8 +363,8 @@ final class OriginFetch {
         }
     }
 
-    /// Requests the rest of a truncated body, at once or when the pipe is empty. The rest begins in the buffer together with its head, and
-    /// the buffer is sent before the pipe.
+    /// Requests the rest of a truncated body, at once or when the pipe is empty. The first bytes of the rest arrive in the buffer together
+    /// with the head, and the buffer is sent before the pipe.
     private func continueWhenDrained(for driver: ExchangeDriver) {
         isPaused = false
         isContinuationDue = true
@@ -378,7 +381,7 @@ final class OriginFetch {
         continued head: borrowing ResponseHead, _ framing: BodyFraming, from upstream: OriginExchange, for driver: ExchangeDriver
     ) {
         isContinuing = false
-        // If another trust policy or certificate chain applies, the part is not the rest of the same response.
+        // If another trust policy or certificate chain applies, the received part does not belong to the same response.
         guard driver.exchange.isOfSameServer(trust: upstream.metrics.trustMark, chain: upstream.recordedChain),
             driver.exchange.acceptsContinuation(copy head, body: framing.bodyLength)
         else {
@@ -388,13 +391,13 @@ final class OriginFetch {
         }
         if !driver.exchange.keepsContinued(by: copy head, at: driver.now) {
             driver.storing.stopKeeping(for: driver)
-            // The response has no readers, and the store must not keep it.
+            // The fetch is useless: the response has no readers, and must not be stored.
             if driver.exchange.isBackground, !driver.storing.hasReaders { return abandon(for: driver) }
         }
         if let pipe = driver.delivery.pipe { upstream.divertBody(into: pipe.writeEnd, atMost: KernelPipe.capacity) }
     }
 
-    // MARK: Ends
+    // MARK: End of the fetch
 
     /// Discards the response. A response without content is not cancelled, so its connection is reused.
     func discard(for driver: ExchangeDriver) {
@@ -407,7 +410,7 @@ final class OriginFetch {
         reset(for: driver)
     }
 
-    /// The client has left. The fetch continues if other requests wait for the same response or read it.
+    /// Called when the client has left. The fetch continues if other requests wait for the same response or read it.
     func cancel(for driver: ExchangeDriver) {
         let ownReaders = driver.delivery.reader == nil ? 0 : 1
         switch mode {
@@ -415,7 +418,7 @@ final class OriginFetch {
             driver.worker.keepRunning(driver)
         case .recording where driver.recording.goesOn(for: driver):
             driver.worker.keepRunning(driver)
-            // The fetch may have been paused for its client.
+            // The fetch may have been paused for the client that has left.
             resume(for: driver)
         case .none, .direct, .gathering, .pending, .checking, .checked, .recording: abandon(for: driver)
         }
@@ -432,7 +435,7 @@ final class OriginFetch {
             by: driver.storing.demand(isForStore: isForStore, receivedCount: receivedCount, besides: readers))
     }
 
-    /// Abandons the fetch if its own client and all others have left.
+    /// Abandons the fetch if its own client and all clients of joined requests have left.
     private func abandonUnlessWanted(for driver: ExchangeDriver) {
         if driver.client == nil, isActive, !isWanted(for: driver) { abandon(for: driver) }
     }

@@ -13,13 +13,13 @@ final class RequestUpload {
     private var decoder = BodyDecoder(framing: .none, limits: ParseLimits())
     /// Whether the whole request has been read from the client.
     private(set) var isComplete = true
-    /// Whether the origin accepts no more for now.
+    /// Whether the origin accepts no more content for now.
     private var isBlocked = false
     /// Whether the content is being gathered, for the key or for recordings.
     private var isGathering = false
     /// The gathered content.
     @exclusivity(unchecked) private(set) var content: [UInt8] = []
-    /// The content's share of the memory for all gathered contents.
+    /// The part of the memory limit for gathered contents that this content uses.
     private var share: GatheredMemory.Share?
     /// Content that is too long to be held, for recordings.
     private(set) var longContent: LongRequestContent?
@@ -63,7 +63,7 @@ final class RequestUpload {
         let upstream = driver.fetch.upstream
         var fault: Fault?
         var refusal: LimitRefusal?
-        // The event is handled after the access to the input has ended, because its handling may read more of the input.
+        // The event is handled only after the access to the input has ended, because the handling may read more input.
         var event: ExchangeEvent?
         client.withInput { input in
             var offset = 0
@@ -142,7 +142,7 @@ final class RequestUpload {
         bytes.withUnsafeBytes { upstream.sendBody($0.bindMemory(to: UInt8.self).span) }
     }
 
-    /// The request's head has been sent: sends the gathered content; further content follows as the client sends it.
+    /// Called when the request's head has been sent: sends the gathered content; further content follows as the client sends it.
     func begin(to upstream: OriginExchange, for driver: ExchangeDriver) {
         if framing != .none {
             if !content.isEmpty { isBlocked = !upstream.sendBody(content.span) && !isComplete }
@@ -171,7 +171,7 @@ final class RequestUpload {
     /// The result of gathering bytes.
     private enum Gathered {
         case taken
-        /// The content is too long: the gathered bytes are forwarded, and the rest as it arrives.
+        /// The content is too long: the gathered bytes are forwarded at once, and the rest as it arrives.
         case tooLong
         /// Other requests' contents take all the memory allowed.
         case noRoom
@@ -217,7 +217,7 @@ final class RequestUpload {
         mayEnd(within: driver.exchange.context.limits.drainedBodyLength) && !driver.exchange.mayWithholdContent
     }
 
-    /// Whether the remaining content is certainly no longer than this.
+    /// Whether it is certain that the remaining content is no longer than `limit`.
     private func mayEnd(within limit: UInt64) -> Bool {
         switch framing {
         case .none: true
@@ -227,7 +227,7 @@ final class RequestUpload {
         }
     }
 
-    /// The exchange has ended, except for the rest of the request.
+    /// Called when the exchange has ended, except for the rest of the request's body.
     func beginDraining(for driver: ExchangeDriver) {
         isDraining = true
         drainEnd = receivedCount + driver.exchange.context.limits.drainedBodyLength
@@ -249,7 +249,7 @@ final class RequestUpload {
                     }
                 }
             } catch {
-                // The next bytes cannot be framed, so the connection is closed below.
+                // The framing of the next bytes is invalid, so the connection is closed below.
             }
             isSound = false
             return input.byteCount

@@ -11,7 +11,7 @@ final class ResponseStoring {
     private var entry: FetchEntry?
     private var gathered: [UInt8] = []
     private(set) var pending: PendingResponse?
-    /// The store's epoch when the request was sent.
+    /// The store's invalidation epoch at the time when the request was sent.
     private var moment = StoreEpoch.beginning
 
     func reset() {
@@ -28,7 +28,7 @@ final class ResponseStoring {
 
     func lead(_ entry: FetchEntry) { self.entry = entry }
 
-    /// Ends the shared fetch: notifies the joined requests; later ones fetch again.
+    /// Ends the shared fetch: notifies the joined requests; later requests fetch again.
     func releaseJoined(_ result: SharedFetch, isUnshareable: Bool = false, for driver: ExchangeDriver) {
         guard let entry else { return }
         self.entry = nil
@@ -36,7 +36,7 @@ final class ResponseStoring {
         entry.publish(result)
     }
 
-    /// The demand for the fetch. `readers` of the pending response's readers are not counted.
+    /// The demand for the fetch. The count of the pending response's readers is reduced by `readers`.
     func demand(isForStore: Bool, receivedCount: UInt64, besides readers: Int) -> FetchDemand {
         let body = pending.map { pending in
             FetchDemand.Body(
@@ -53,14 +53,14 @@ final class ResponseStoring {
         driver.store.pendingResponses(of: driver.exchange.key).contains { $0 !== pending && $0.plan.part == nil }
     }
 
-    // MARK: Beginning
+    // MARK: Beginning to store
 
     /// Begins to store the response, in the way that the exchange has planned.
     func begin(for driver: ExchangeDriver) {
         let plan = driver.exchange.storagePlan
         if driver.exchange.ranges.part == nil, entry == nil { driver.worker.fetches.noteShareable(driver.exchange.key) }
         guard case .gather(let length) = plan else { return _ = stream(by: plan, for: driver) }
-        // Checked before the head is sent, because Cache-Status reports the result.
+        // The store is queried before the head is sent, because Cache-Status reports whether the response is stored.
         guard driver.store.admitNew() else { return reject(plan.rejectionByStore, for: driver) }
         driver.fetch.go(by: .gathering)
         if let length { gathered.reserveCapacity(length) }
@@ -84,7 +84,7 @@ final class ResponseStoring {
         }
         driver.fetch.go(by: .pending)
         self.pending = pending
-        // The fetch continues as long as it has readers, so a client that has left must not be one.
+        // The fetch continues as long as it has readers, so a client that has left must not be counted as a reader.
         if driver.client != nil, let reader = pending.attach() { driver.delivery.read(by: reader) }
         entry?.publish(.pending(stored, pending))
         return true
@@ -103,7 +103,7 @@ final class ResponseStoring {
         }
     }
 
-    /// The origin sends the missing part of a response that is stored in part: the client gets that part at its position.
+    /// Called when the origin sends the missing part of a response that is stored in part. The client gets that part at its position.
     func complete(for driver: ExchangeDriver) {
         guard let completion = driver.exchange.ranges.completion, let whole = driver.exchange.cache.selected,
             case .onDisk(let body) = whole.body
@@ -119,7 +119,7 @@ final class ResponseStoring {
         }
         driver.fetch.go(by: .pending)
         self.pending = pending
-        // Later requests find the body in flight.
+        // From here on, other requests find this body in flight.
         if driver.client == nil { return releaseJoined(.abandoned, for: driver) }
         driver.delivery.read(by: reader, from: missing.lowerBound)
         driver.delivery.sendCompleted(completion, of: body, for: driver)
@@ -162,7 +162,7 @@ final class ResponseStoring {
         let sent = driver.delivery.sentCount
         guard mayKeepGathered(for: driver), stream(by: .stream(length: nil), for: driver), let pending else {
             driver.fetch.go(by: .direct)
-            // The other requests fetch for themselves, so no client needs the rest.
+            // The requests that have joined fetch for themselves, so no client needs the rest.
             if driver.client == nil { return driver.fetch.abandon(for: driver) }
             let rest = Array(gathered[Int(sent)...])
             gathered = []
@@ -180,7 +180,7 @@ final class ResponseStoring {
         return false
     }
 
-    // MARK: Ends
+    // MARK: End of the body
 
     func storeGathered(_ trailers: Fields, for driver: ExchangeDriver) {
         guard mayKeepGathered(for: driver),
@@ -190,10 +190,11 @@ final class ResponseStoring {
         keep(stored, isPromised: true, for: driver)
     }
 
-    /// Stores a complete response. If its key was invalidated meanwhile, only the requests that have joined the fetch get the response.
+    /// Stores a complete response. If its key was invalidated after the request was sent, only the requests that have joined the fetch get
+    /// the response.
     /// - Parameter isPromised: Whether the head that was sent says that the response is stored.
     func keep(_ stored: StoredResponse, isPromised: Bool, for driver: ExchangeDriver) {
-        // Checked before `put`, because of purges: later requests must not get the response, but the joined requests do.
+        // The check for a purge comes before `put`: later requests must not get the purged response, but the joined requests do.
         if isOutdated(for: driver) { return reject(.invalidated, sharing: stored, for: driver) }
         switch driver.store.put(stored, isPromised: isPromised, since: moment) {
         case .accepted(let kept):
@@ -225,14 +226,14 @@ final class ResponseStoring {
         if driver.fetch.mode == .gathering { driver.store.noteUnstored(.bodyIncomplete) }
     }
 
-    /// The response is now only for this client and its readers, and is not stored.
+    /// Called when the response must not be stored any more: from now on it is only for this client and the other readers of its body.
     func stopKeeping(for driver: ExchangeDriver) {
         pending?.stopKeeping()
         removeOutdated(for: driver)
         releaseJoined(.notShareable, for: driver)
     }
 
-    /// The response is not stored after all.
+    /// Called when the response will not be stored, although storing it was planned or had begun.
     /// - Parameter stored: The response, if it is complete.
     private func reject(_ rejection: StorageRejection, sharing stored: StoredResponse? = nil, for driver: ExchangeDriver) {
         if !rejection.isCounted { driver.store.noteUnstored(UnstoredReason(rejection)) }

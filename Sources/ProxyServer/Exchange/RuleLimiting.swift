@@ -2,13 +2,13 @@ import HTTPMessage
 import ProxyCore
 import ProxyPolicy
 
-/// Counts a request and its contents under the limits of its rules. Unused by requests without limits.
+/// Counts a request, its content and its response's content under the limits of the matching rules. Not used for requests without limits.
 ///
 /// Content of known length counts as a whole once its head has arrived. Other content counts as it arrives, and is cut at the limit.
 final class RuleLimiting {
     private(set) var isUsed = false
     private var demands: [LimitDemand] = []
-    /// Whether a rule limits the request's content, or the response's, and its length is unknown.
+    /// Whether a rule limits the content of the request (or of the response), and the length of that content is unknown.
     private(set) var watchesRequest = false
     private(set) var watchesResponse = false
 

@@ -7,22 +7,23 @@ import ProxyCore
 import ProxyPolicy
 import ResponseStore
 
-/// Transforms of stored responses that rules require: found in the cache, or made there once for all requests, off the loop.
+/// Transforms of stored responses that rules require: the result is found in the cache, or is made once for all requests, on another
+/// thread.
 final class Transforming {
-    /// The transform that this exchange leads for other requests, until the work has been started.
+    /// The transform that this exchange makes for all waiting requests; `nil` after the work has been started.
     private var leads: TransformCache.Lead?
-    /// The work that was started: its time limit and cancellation (`WorkPatience`), and the lead if other requests may wait for
-    /// it.
+    /// The work that was started: its time limit and cancellation (`WorkPatience`), and the cache's entry for it if other requests may wait
+    /// for the result.
     private var task: (patience: WorkPatience, lead: TransformCache.Lead?)?
     private var waiting: Reply<TransformCache.Made>?
-    /// The part of the stored body that was read so far.
+    /// The bytes of the stored body that were read so far.
     private var gathered: GatheredBody?
-    /// The number of bytes read, if the source can be read only once.
+    /// The length of the stored body, if it was read to its end from a source that can be read only once; otherwise `nil`.
     private var readLength: UInt64?
-    /// The share of memory for the copied part.
+    /// The part of the memory limit for gathered bodies that the copied bytes use.
     private var share: GatheredMemory.Share?
     private var hold: BodyHold?
-    /// The rule's time limit, which runs from the end of the body.
+    /// The rule's time limit, which begins when the whole body is there.
     private var timer: TimerID?
     /// Counts the transforms, to recognize replies that arrive too late.
     private(set) var number: UInt64 = 0
@@ -42,7 +43,7 @@ final class Transforming {
         guard let selected = driver.exchange.cache.selected, let plan = driver.exchange.transformPlan,
             let source = driver.exchange.transform.source
         else { return }
-        // A response that is not in the store has no row, and so no key in the cache.
+        // A response that is not in the store has no row, so it has no key in the cache of transforms.
         guard selected.row > 0 else { return gatherStored(selected, for: driver) }
         let key = TransformCache.Key(row: selected.row, fingerprint: plan.fingerprint, source: source)
         let number = number
@@ -85,7 +86,7 @@ final class Transforming {
         return .variant(variant)
     }
 
-    /// Caches the transform of the origin's body, for requests after it is stored.
+    /// Caches the transformed body of an origin's response, for requests that come after the response was stored.
     func keep(for kept: StoredResponse, _ driver: ExchangeDriver) {
         guard case .made(let content)? = driver.exchange.transform.end, let plan = driver.exchange.transformPlan,
             let source = driver.exchange.transform.source, kept.row > 0
@@ -144,7 +145,7 @@ final class Transforming {
                 return reader.whenReadable(at: place, reply)
             case .end: return workOnGathered(for: driver)
             case .failed: return end(.broken(.responseIncomplete), for: driver)
-            // The reader has fallen behind the bytes in memory.
+            // The next bytes for this reader are no longer in memory, so they are read from disk.
             case .onDisk(let body): return read(body, at: place, for: driver) { [self] in readPending(for: driver) }
             }
         }
@@ -178,7 +179,7 @@ final class Transforming {
 
     private func workOnGathered(for driver: ExchangeDriver) {
         guard let selected = driver.exchange.cache.selected, let gathered else { return }
-        // If the original is delivered in the end, `gathered` is its source: a pending response can only be read once.
+        // If the original must be delivered after all, its bytes come from `gathered`, because a pending response can be read only once.
         if driver.delivery.reader != nil {
             driver.delivery.deliver(gathered: gathered, share)
             readLength = UInt64(gathered.count)
@@ -186,7 +187,7 @@ final class Transforming {
         work(on: gathered.pieces, of: selected, for: driver)
     }
 
-    // MARK: The work
+    // MARK: Work on the checks thread
 
     private func work(on body: [[UInt8]], of stored: StoredResponse, for driver: ExchangeDriver) {
         guard let plan = driver.exchange.transformPlan, let source = driver.exchange.transform.source else { return }
@@ -229,7 +230,7 @@ final class Transforming {
         endTimer(for: driver)
     }
 
-    /// The client waits no longer than the rule says; the work in progress continues for other requests.
+    /// Starts the time limit: the client waits no longer than the rule says; the work in progress continues for other requests.
     private func beginTimer(for driver: ExchangeDriver) {
         guard let plan = driver.exchange.transformPlan else { return }
         let timer = driver.loop.makeTimer(driver)
@@ -250,7 +251,7 @@ final class Transforming {
         driver.checking.tookTooLong(for: driver)
     }
 
-    // MARK: Ends
+    // MARK: End of the transform
 
     private func end(_ end: TransformEnd, for driver: ExchangeDriver) {
         let length = readLength
@@ -267,7 +268,7 @@ final class Transforming {
         reset()
     }
 
-    /// The exchange has ended, possibly because its client left: cancels the work, unless other requests wait for it.
+    /// Called when the exchange has ended, possibly because its client left: cancels the work, unless other requests wait for it.
     func exchangeEnded(for driver: ExchangeDriver) {
         if let task, task.lead.map(cache(of: driver).leave) ?? true { task.patience.giveUp() }
         leave(for: driver)

@@ -41,7 +41,7 @@ extension Origin.Scheme {
 }
 
 extension UnstoredReason {
-    /// The reason under which the store counts a rejected response that it has not counted itself.
+    /// The reason under which a rejected response is counted, if the store has not counted the rejection itself.
     init(_ rejection: StorageRejection) {
         self = rejection.reason == .bodyTooLarge ? .bodyTooLong : .invalidated
     }

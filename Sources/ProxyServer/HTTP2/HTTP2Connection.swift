@@ -29,7 +29,7 @@ final class HTTP2Connection: EventHandler, TimerHandler, BatchHandler {
     private var streams: [HTTP2StreamID: any HTTP2StreamHandler] = [:]
     /// Streams whose output waits for the end of the batch.
     private var waiting: [HTTP2StreamID] = []
-    /// Streams whose whole response the session has, until the response is sent.
+    /// Streams whose whole response was passed to the session, but is not sent yet.
     private var finished: [(stream: HTTP2StreamID, resetsRest: Bool)] = []
     private var isReading = false
     private var isFlushing = false
@@ -116,14 +116,14 @@ final class HTTP2Connection: EventHandler, TimerHandler, BatchHandler {
         flush()
     }
 
-    /// Writes at the end of the batch.
+    /// Plans to write the waiting frames at the end of the batch.
     func flushSoon() {
         if isFlushPlanned || isReading || isClosed { return }
         isFlushPlanned = true
         loop.atEndOfBatch(self)
     }
 
-    /// Moves the stream's output at the end of the batch.
+    /// Plans to move the stream's output into the session at the end of the batch.
     func flushSoon(_ stream: any HTTP2StreamHandler) {
         if isClosed { return }
         waiting.append(stream.id)
@@ -207,11 +207,11 @@ final class HTTP2Connection: EventHandler, TimerHandler, BatchHandler {
 
     func add(_ stream: some HTTP2StreamHandler) { streams[stream.id] = stream }
 
-    /// The session has the whole response of a stream.
+    /// Called when the whole response of a stream was passed to the session.
     /// - Parameter resetsRest: whether the rest of the request is refused once the response is sent (RFC 9113 §8.1).
     func streamFinished(_ stream: some HTTP2StreamHandler, resetsRest: Bool) { finished.append((stream.id, resetsRest)) }
 
-    /// Removes streams whose last frame was made.
+    /// Removes the streams whose last frame is in the output.
     private func removeFinished() {
         finished.removeAll { stream, resetsRest in
             if session.isOpen(stream) {
@@ -223,7 +223,7 @@ final class HTTP2Connection: EventHandler, TimerHandler, BatchHandler {
         }
     }
 
-    /// The client has violated the protocol: GOAWAY is the last frame.
+    /// Called when the client has violated the protocol: GOAWAY is the last frame.
     private func fail(because reason: String) {
         worker.warnOfHTTP2(reason, with: peer)
         isClosing = true
@@ -284,7 +284,7 @@ final class HTTP2Connection: EventHandler, TimerHandler, BatchHandler {
         handleEvents(of: UnsafeRawBufferPointer(start: nil, count: 0))
     }
 
-    /// Sets interest and deadline.
+    /// Sets the events to wait for and the deadline.
     private func settle() {
         if isClosed { return }
         if channel.isSecured, channel.hasPeerEnded { hasPeerEnded = true }
@@ -322,7 +322,7 @@ final class HTTP2Connection: EventHandler, TimerHandler, BatchHandler {
         }
     }
 
-    // MARK: Ends
+    // MARK: End of the connection
 
     /// Accepts no further stream; the streams in progress end as usual.
     func drain() {

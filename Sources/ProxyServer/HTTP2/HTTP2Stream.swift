@@ -19,7 +19,7 @@ final class HTTP2Stream: ExchangeClient, HTTP2StreamHandler {
     /// Content of the request that the driver has not taken, from `inputStart` on.
     @exclusivity(unchecked) private var input: [UInt8] = []
     private var inputStart = 0
-    /// The number of received bytes that were not yet returned to the client's flow-control window.
+    /// The number of received bytes for which the client's flow-control window was not opened again yet.
     private var unreleasedCount = 0
     /// Whether the driver gets the content in chunks.
     private var isChunked = false
@@ -27,7 +27,7 @@ final class HTTP2Stream: ExchangeClient, HTTP2StreamHandler {
     /// The content length that the client has declared, and the number of bytes of content that have arrived.
     private var declaredLength: UInt64?
     private var receivedCount: UInt64 = 0
-    /// Whether the session has the end of the response, or a reset.
+    /// Whether the end of the response, or a reset, was passed to the session.
     private var isFinished = false
     private var isFlushing = false
     /// The time since which the stream waits for its client: for content, or for a window that allows more content.
@@ -102,7 +102,7 @@ final class HTTP2Stream: ExchangeClient, HTTP2StreamHandler {
     func receive(_ data: UnsafeRawBufferPointer) {
         unreleasedCount += data.count
         receivedCount += UInt64(data.count)
-        // Content that is not needed is not returned to the client's window.
+        // Content that is not needed does not open the client's flow-control window again, so that the client stops sending.
         guard driver != nil, !isFinished else { return connection.flushSoon() }
         if inputStart > 0 {
             input.removeFirst(inputStart)
@@ -140,13 +140,13 @@ final class HTTP2Stream: ExchangeClient, HTTP2StreamHandler {
     override func withInput(_ body: (RawSpan) -> Int) {
         let held = input
         let used = body(held.span.bytes.extracting(inputStart..<held.count))
-        // The exchange may have ended meanwhile.
+        // The call of `body` may have ended the exchange.
         if input.isEmpty { return }
         inputStart += used
         release()
     }
 
-    /// Returns the bytes that the driver has taken to the client's flow-control window.
+    /// Opens the client's flow-control window by the number of bytes that the driver has taken.
     private func release() {
         let held = input.count - inputStart
         if held == 0, !input.isEmpty {
@@ -229,7 +229,7 @@ final class HTTP2Stream: ExchangeClient, HTTP2StreamHandler {
         }
     }
 
-    /// The session has the end of the response.
+    /// Called when the end of the response was passed to the session.
     private func ended() {
         isFinished = true
         connection.streamFinished(self, resetsRest: false)
@@ -244,7 +244,7 @@ final class HTTP2Stream: ExchangeClient, HTTP2StreamHandler {
         return declaredLength > receivedCount + UInt64(max(0, space))
     }
 
-    /// The rest of the response will not come. Sends the content that has arrived, as in HTTP/1.1, and resets the stream.
+    /// Called when the rest of the response will not come. Sends the content that has arrived, as in HTTP/1.1, and resets the stream.
     private func cutOff() {
         connection.makeFrames()
         reset(.internalError)
@@ -257,7 +257,7 @@ final class HTTP2Stream: ExchangeClient, HTTP2StreamHandler {
         closed()
     }
 
-    /// The session accepts more content.
+    /// Called when the session accepts more content.
     func windowOpened() {
         waitsSince = nil
         flush()
@@ -286,9 +286,9 @@ final class HTTP2Stream: ExchangeClient, HTTP2StreamHandler {
         waitsSince = (isFinished ? !hasRequestEnded : waits) ? waitsSince ?? loop.now : nil
     }
 
-    // MARK: Ends
+    // MARK: End of the stream
 
-    /// The client has let too much time pass.
+    /// Called when the client has let too much time pass.
     func deadlinePassed() {
         if output.isEmpty, let driver, driver.isReadingRequestBody {
             waitsSince = nil
@@ -303,7 +303,7 @@ final class HTTP2Stream: ExchangeClient, HTTP2StreamHandler {
         reset(.cancel)
     }
 
-    /// The stream is closed: by a reset, or with its connection.
+    /// Called when the stream is closed: by a reset, or with its connection.
     func closed() {
         isFinished = true
         waitsSince = nil

@@ -10,17 +10,17 @@ protocol HTTP2StreamHandler: AnyObject {
     /// Whether the rest of the request must be refused after the whole response was sent.
     var refusesRest: Bool { get }
     func receive(_ data: UnsafeRawBufferPointer)
-    /// Called before `receiveEnd`.
+    /// Receives the trailers of the request. Called before `receiveEnd`.
     func receive(trailers: consuming Fields)
-    /// The client sends no more on this stream.
+    /// Called when the client sends no more on this stream.
     func receiveEnd()
-    /// The session accepts more content.
+    /// Called when the session accepts more content.
     func windowOpened()
     /// Moves waiting output into the session.
     func flush()
-    /// The client has let too much time pass since `waitsSince`.
+    /// Called when the client has let too much time pass since `waitsSince`.
     func deadlinePassed()
-    /// The stream was reset, or its connection is closed.
+    /// Called when the stream was reset, or when its connection is closed.
     func closed()
 }
 

@@ -24,7 +24,8 @@ final class HTTP2TunnelStream: HTTP2StreamHandler, EventHandler {
     /// How many of the next bytes to the client are the content of a response.
     private var contentCount = 0
     private var hasEnded = false
-    /// Bytes for the inner connection, and how many of them are the client's data.
+    /// Bytes that the inner connection has not accepted, and the number of the client's data bytes that still count against its
+    /// flow-control window.
     private var toProxy: [UInt8] = []
     private var unreleasedCount = 0
     private var hasClientEnded = false
@@ -39,7 +40,7 @@ final class HTTP2TunnelStream: HTTP2StreamHandler, EventHandler {
         var sockets: [Int32] = [-1, -1]
         let kind = Int32(SOCK_STREAM.rawValue) | larder_sock_nonblock | larder_sock_cloexec
         guard connection.worker.acceptsInnerConnection, socketpair(AF_UNIX, kind, 0, &sockets) == 0 else {
-            // The client may send the request again (RFC 9113 §8.7).
+            // The error code says that the client may send the request again (RFC 9113 §8.7).
             return connection.session.reset(id, .refusedStream)
         }
         let stream = HTTP2TunnelStream(id, on: connection, descriptor: sockets[0])
@@ -73,7 +74,7 @@ final class HTTP2TunnelStream: HTTP2StreamHandler, EventHandler {
         flush()
     }
 
-    /// A tunnel has no trailers.
+    /// Ignores trailers, because a tunnel has none.
     func receive(trailers: consuming Fields) {}
 
     func receiveEnd() {
@@ -86,7 +87,7 @@ final class HTTP2TunnelStream: HTTP2StreamHandler, EventHandler {
         guard registration != nil else { return }
         if !toProxy.isEmpty {
             let count = toProxy.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, larder_msg_nosignal) }
-            // A failure is seen by the next read.
+            // A failure is found by the next read.
             if count > 0 { toProxy.removeFirst(count) }
             let released = unreleasedCount - min(unreleasedCount, toProxy.count)
             unreleasedCount -= released

@@ -26,7 +26,7 @@ struct WrittenResponse {
 
     /// Whether the response has been read to its end.
     var hasEnded: Bool { state == .ended }
-    /// Whether its final head has been read.
+    /// Whether the head of the final response has been read.
     var hasHead: Bool { state != .head }
     var trailers: Fields { decoder.trailers }
 

@@ -25,12 +25,12 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
     private let origin: Origin
     private let via: String
     private let hostKind: RequestTarget.HostKind
-    /// Runs the exchange of the CONNECT. The exchange ends when TLS with the client is open, when plain HTTP was recognized, or when the
-    /// tunnel is refused. If a tunnel is opened after all, the exchange ends with that tunnel.
+    /// The driver that runs the exchange of the CONNECT. The exchange ends when TLS with the client is open, when plain HTTP was
+    /// recognized, or when the tunnel is refused. If a tunnel is opened after all, the exchange ends with that tunnel.
     private let owner: ExchangeDriver
     private unowned let connection: ClientConnection
     private lazy var handshake = ClientTLSHandshake(worker, delegate: self)
-    /// The bytes received until they are known to be TLS.
+    /// The received bytes, as long as it is not known that they are TLS.
     private var text: [UInt8] = []
     private var state = State.reading
     /// Why a tunnel that is being opened hides its requests; `nil` if the settings for its host require a tunnel.
@@ -71,7 +71,7 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
 
     // MARK: Bytes from the client
 
-    /// The client has closed its sending side.
+    /// Called when the client has closed its sending side.
     /// - Returns: whether the connection continues anyway.
     func inputEnded() -> Bool {
         guard case .reading = state, !held.isEmpty, !mustReadRequests else { return false }
@@ -79,7 +79,7 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
         return true
     }
 
-    /// - Parameter octets: not empty.
+    /// - Parameter octets: the next bytes from the client; not empty.
     func take(_ octets: UnsafeRawBufferPointer) {
         switch state {
         case .reading: octets.withMemoryRebound(to: UInt8.self) { read($0.span) }
@@ -88,7 +88,7 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
         }
     }
 
-    /// The client has left, or the connection ends for another reason.
+    /// Called when the client has left, or the connection ends for another reason.
     func connectionEnded() {
         switch state {
         case .reading, .handshaking: refuse(.clientLeft)
@@ -97,10 +97,10 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
         }
     }
 
-    /// - Parameter isLast: whether nothing more may begin on this connection.
+    /// - Parameter isLast: whether the connection closes after its output has been written, so that nothing more may begin on it.
     func deadlinePassed(isLast: Bool) {
         switch state {
-        // A silent client may wait for the server to send first, as in many protocols.
+        // A silent client may wait for the server to send first, as in many protocols, so the tunnel is opened.
         case .reading where !isLast && held.isEmpty && !mustReadRequests: openTunnel()
         case .reading, .handshaking: refuse(.timedOut)
         case .tunnelling, .ended: break
@@ -108,12 +108,12 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
     }
 
     /// Whether only a client that speaks TLS or HTTP/1 may continue. This applies if TLS with the host may be intercepted, or if rules look
-    /// at the method or path of its plain requests.
+    /// at the method or path of plain-text requests in the tunnel.
     private var mustReadRequests: Bool {
         worker.transport.mayIntercept(tunnelTo: origin) || worker.context.rules.rules(for: plainAuthority).inspecting != nil
     }
 
-    /// Ends the tunnel if the active rules, which may differ from those of the CONNECT, deny it.
+    /// Ends the tunnel if the active rules, which may differ from the rules at the time of the CONNECT, deny it.
     private func refusesByRules() -> Bool {
         guard let fault = owner.exchange.renewVerdict(under: worker.context) else { return false }
         refuse(fault, alert: handshake.octets.isEmpty ? nil : .accessDenied)
@@ -199,7 +199,7 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
         worker.transport.prepare(Origin(scheme: .https, host: host, port: origin.port), via: via)
     }
 
-    // MARK: A tunnel after all
+    // MARK: Tunnels without interception
 
     /// Opens or refuses the tunnel of a client that uses neither TLS nor HTTP/1, whose bytes Larder cannot inspect.
     private func openTunnelOfOthers() {
@@ -263,11 +263,11 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
         connection.endInterception(with: handshake.octets.isEmpty ? nil : .unrecognizedName)
     }
 
-    // MARK: Ends
+    // MARK: End of the interception
 
     private func refuse(_ refusal: TunnelRefusal) { refuse(FaultMapping.fault(refusal), alert: refusal.alert) }
 
-    /// - Parameter alert: for a client that uses TLS.
+    /// - Parameter alert: the alert for a client that uses TLS.
     private func refuse(_ fault: Fault, alert: TLSAlert?) {
         end { $0.tunnelRefused(fault, TunnelCounts()) }
         // TLS's own alert is already in the output.

@@ -1,6 +1,6 @@
 /// The drivers of one loop: idle ones, kept for later requests, and those that continue without a client.
 final class DriverPool {
-    // Without exclusivity checks, because each hit takes a driver and gives it back (docs/decisions/0036).
+    // The fields have no exclusivity checks, because each hit takes a driver and gives it back (docs/decisions/0036).
     @exclusivity(unchecked) private var idle: [ExchangeDriver] = []
     @exclusivity(unchecked) private var running: [ObjectIdentifier: ExchangeDriver] = [:]
 

@@ -25,7 +25,7 @@ final class Listener: EventHandler, TimerHandler, BatchHandler {
     private var timer: TimerID?
     private static let pauseMilliseconds = 100
     private var warning = RareWarning()
-    /// The last batch with new connections, and how many to accept in it.
+    /// The last batch in which connections were accepted, and the number of connections that the listener tries to accept in a batch.
     private var lastBatch: UInt64 = 0
     private var expectedCount = 1
 

@@ -24,7 +24,7 @@ package struct ListeningSocket: Sendable {
         try self.init(listening: descriptor)
     }
 
-    /// Binds a socket of any type. Closes it if that fails.
+    /// Binds a socket of any type. Closes the socket on failure.
     /// - Parameter host: an address of the socket's family. An IPv6 socket does not accept IPv4 connections.
     package static func bind(_ descriptor: Int32, to host: String, port: UInt16) throws(SystemError) {
         var storage = sockaddr_storage()
@@ -45,7 +45,7 @@ package struct ListeningSocket: Sendable {
         _ = setsockopt(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &one, socklen_t(MemoryLayout<Int32>.size))
     }
 
-    /// Closes the socket if that fails.
+    /// Begins to listen. Closes the socket on failure.
     package func listen() throws(SystemError) {
         if Glibc.listen(descriptor, Self.backlog) != 0 { throw Self.failure("listen", descriptor) }
     }

@@ -36,7 +36,7 @@ struct LoopMetrics: ~Copyable {
     /// Counts a request that only a recording could answer, and that has no recording.
     mutating func noteReplayMiss() { replayMisses &+= 1 }
 
-    /// The end of a TLS handshake with a client.
+    /// Counts a TLS handshake with a client, after its success or failure.
     mutating func noteHandshake(_ result: HandshakeCounts.Result) { clientHandshakes.note(result) }
 
     mutating func noteError(_ code: StaticString) { errors["\(code)", default: 0] &+= 1 }

@@ -7,7 +7,8 @@ package struct LoopStatistics: Sendable {
     package private(set) var sentBytes: UInt64 = 0
     /// The bytes of content sent to clients that were not fetched from an origin for the request.
     package private(set) var savedBytes: UInt64 = 0
-    /// Requests for which a rule required a transform: transformed, left unchanged, failed.
+    /// The numbers of requests for which a rule required a transform: with a transformed response, with an unchanged response, and with a
+    /// failed transform.
     package private(set) var transformed: UInt64 = 0
     package private(set) var untransformed: UInt64 = 0
     package private(set) var failedTransforms: UInt64 = 0

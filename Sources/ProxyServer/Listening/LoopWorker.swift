@@ -31,7 +31,7 @@ final class LoopWorker {
     private(set) var settings: ServerSettings
     private(set) var context: ExchangeContext
     private(set) var recordings: ActiveRecordings?
-    /// Responses replayed from `recordings`; `nil` before the first one.
+    /// The cache of responses that were replayed from `recordings`; `nil` before the first such response.
     private(set) var replayMemory: ReplayMemory?
     /// Whether some clients are authenticated.
     private(set) var identifiesClients: Bool
@@ -44,7 +44,7 @@ final class LoopWorker {
     private var tunnels: [ObjectIdentifier: Tunnel] = [:]
     private var http2Connections: [ObjectIdentifier: HTTP2Connection] = [:]
     private var requestCount: UInt64 = 0
-    /// Memory of the heads that clients of this loop have sent.
+    /// The parts of request heads that clients of this loop have sent and are likely to send again.
     @exclusivity(unchecked) var headMemory = RequestHeadMemory()
     private var whenDrained: (() -> Void)?
     /// Whether the server is stopping: no background work begins.
@@ -129,7 +129,7 @@ final class LoopWorker {
         adopt(descriptor: descriptor, peer: peer, tls: tls, origin: origin)
     }
 
-    /// - Parameter detail: details beyond the reason.
+    /// - Parameter detail: details that the reason does not give.
     func warn(of refusal: TunnelRefusal, _ detail: String?, with peer: PeerAddress, at address: PeerAddress) {
         let reason = "\(refusal.reason)"
         guard tlsWarnings[reason, default: RareWarning()].isDue(at: loop.now) else { return }
@@ -170,7 +170,7 @@ final class LoopWorker {
         checkDrained()
     }
 
-    /// An HTTP/1 connection continues with HTTP/2.
+    /// Replaces an HTTP/1 connection by an HTTP/2 connection on the same socket.
     func http2Started(_ next: HTTP2Connection, from connection: ClientConnection) {
         connections[ObjectIdentifier(connection)] = nil
         http2Connections[ObjectIdentifier(next)] = next
@@ -233,10 +233,10 @@ final class LoopWorker {
         checkDrained()
     }
 
-    /// The driver's client has left, and the driver continues for other requests.
+    /// Called when the driver's client has left, and the driver continues for other requests.
     func keepRunning(_ driver: ExchangeDriver) { drivers.keepRunning(driver) }
 
-    /// Unique in this process: the loop's index, then a count.
+    /// Makes a request id that is unique in this process: the loop's index, followed by a count.
     func nextRequestID() -> UInt64 {
         requestCount &+= 1
         return shared.instance ^ (UInt64(index) << 56) ^ requestCount
@@ -257,7 +257,7 @@ final class LoopWorker {
 
     func note(_ transform: TransformTrace) { counts.note(transform) }
 
-    /// One name on each line, in reused storage.
+    /// The names of the matching rules, one on each line, in reused storage.
     func ruleNames(of matched: borrowing MatchedRules) -> [UInt8] {
         ruleNames.removeAll(keepingCapacity: true)
         for index in 0..<matched.count {
@@ -275,7 +275,7 @@ final class LoopWorker {
         return statistics
     }
 
-    // MARK: Settings and ends
+    // MARK: New settings, and stopping
 
     /// Activates new settings for later requests. Connections to origins are opened again under them.
     func adopt(_ current: ServerShared.Current) {
@@ -311,7 +311,7 @@ final class LoopWorker {
         checkDrained()
     }
 
-    /// Closes everything at once.
+    /// Closes all listeners, connections and tunnels at once.
     func closeAll() {
         closeListeners()
         for connection in Array(http2Connections.values) { connection.close() }

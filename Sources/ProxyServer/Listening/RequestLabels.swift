@@ -5,7 +5,7 @@ import ProxyCore
 package struct RequestLabels: Equatable, Sendable {
     package let mode: ExchangeContext.Mode
     package let method: Method
-    /// The status sent to the client; 0 if the client left before.
+    /// The status sent to the client; 0 if the client left before a status was sent.
     package let status: UInt16
     package let outcome: DecisionTrace.Outcome
 

@@ -24,7 +24,7 @@ final class ServerShared: Sendable {
     let background = BackgroundCount()
     let checks: CheckPool
     let variants = TransformCache()
-    /// Memory of gathered request contents.
+    /// Counts the memory that gathered request contents use, up to a limit.
     let requestMemory = GatheredMemory()
     /// The thread that issues certificates for hosts.
     let leafMaker: LoopThread

@@ -2,12 +2,12 @@ import EventLoop
 import TLSChannel
 import UpstreamTransport
 
-/// The transports of one loop: the active one, and those of earlier settings until their requests have ended.
+/// The transports of one loop: the active transport, and the transports of earlier settings until their requests have ended.
 final class WorkerTransports: BatchHandler {
     private(set) var current: Transport
     @exclusivity(unchecked) private var retired: [Transport] = []
     private var isClosingPlanned = false
-    /// The handshakes of transports that are closed.
+    /// The counts of TLS handshakes of transports that were closed.
     private var formerHandshakes = HandshakeCounts()
     /// Tunnels being opened, on all transports.
     var openingTunnels = 0
@@ -44,7 +44,7 @@ final class WorkerTransports: BatchHandler {
         for one in retired { one.closeIdleConnections() }
     }
 
-    /// Connections to origins, the idle ones among them, and the exchanges that wait for a connection.
+    /// The number of connections to origins, the number of idle ones among them, and the number of exchanges that wait for a connection.
     var pools: PoolCounts {
         ([current] + retired).reduce(PoolCounts()) { sum, transport in
             let (connections, idle, waiting) = transport.statistics

@@ -34,7 +34,7 @@ extension ProxyServer {
             // Requests in flight under the old settings continue, but open no new connections while the gate is closed.
             current.settings.transport.gate.set(source.settings.gatePosition(in: current.context.mode))
             shared.replace(current)
-            // Posted under the lock, so that each loop gets the newest settings last.
+            // The settings are posted while the lock is held, so that each loop gets the newest settings last.
             for thread in threads {
                 thread.handle.post { loop in (loop.owner as? LoopWorker)?.adopt(current) }
             }

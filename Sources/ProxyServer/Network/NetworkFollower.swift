@@ -14,7 +14,7 @@ final class NetworkFollower: Sendable {
     var status: ReachabilityStatus? { state.withLock { $0.monitor }?.status }
 
     /// Begins to watch, unless it already does.
-    /// - Parameter tell: Called with each status in order, on the monitor's thread. It must not call `end`.
+    /// - Parameter tell: Called with each status in order, on the monitor's thread. The function must not call `end`.
     func begin(_ tell: @escaping @Sendable (ReachabilityStatus) -> Void) throws(ReachabilityError) {
         if state.withLock({ $0.monitor != nil || $0.hasEnded }) { return }
         let monitor = try ReachabilityMonitor(onChange: tell)

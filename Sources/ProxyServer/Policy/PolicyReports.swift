@@ -18,7 +18,7 @@ package struct PolicyReport: Sendable {
         package let word: DenialWord
         /// The rule that would deny the request; empty if the request would be denied for another reason.
         package let rule: String
-        /// The rule that would allow the request, as JSON, or empty.
+        /// The rule that would allow the request, as JSON; empty if no rule is suggested.
         package let suggestion: String
     }
 
@@ -27,7 +27,7 @@ package struct PolicyReport: Sendable {
         package let target: Target
         package let active: DenialWord
         package let shadow: DenialWord
-        /// The shadow policy's rule that denies the request, or empty.
+        /// The shadow policy's rule that denies the request; empty if no rule denies it.
         package let rule: String
     }
 
@@ -37,7 +37,7 @@ package struct PolicyReport: Sendable {
 
 /// Distinct values in the order of their first occurrence, each with a count.
 package struct CountedList<Value: Hashable & Sendable>: Sendable {
-    /// The maximum number of distinct values in the list; further ones are only counted.
+    /// The maximum number of distinct values in the list; further values are only counted.
     package static var limit: Int { 500 }
 
     package private(set) var items: [(value: Value, count: UInt64)] = []

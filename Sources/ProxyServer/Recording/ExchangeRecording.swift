@@ -11,11 +11,11 @@ import Snapshots
 final class ExchangeRecording {
     /// The recordings that the exchange uses; `nil` if nothing is recorded or replayed.
     private var recordings: ActiveRecordings?
-    /// Records the exchange.
+    /// Records the exchange; `nil` if the exchange is not recorded.
     private var recorder: ExchangeRecorder?
     /// The recorder whose digest the log line waits for; `nil` if the log line does not wait.
     private var loggedRecorder: ExchangeRecorder?
-    /// Whether the recording is behind: the origin is not read until it has caught up.
+    /// Whether the recording is behind. If so, the origin is not read until the recording has caught up.
     private(set) var isBehind = false
 
     var isActive: Bool { recordings != nil }
@@ -126,7 +126,7 @@ final class ExchangeRecording {
         }
     }
 
-    // MARK: The loop's memory
+    // MARK: Cached replayed responses
 
     /// Whether the loop's memory of replayed responses can be used: the exchange has the active recordings, and the match depends only on
     /// the request's head.
@@ -161,7 +161,7 @@ final class ExchangeRecording {
         if isLogged { loggedRecorder = recorder }
     }
 
-    /// Sends the head of a response that is recorded to the client.
+    /// Sends to the client the head of a response that is being recorded.
     func relay(for driver: ExchangeDriver) {
         driver.fetch.go(by: .recording)
         recordHead(for: driver)
@@ -182,7 +182,7 @@ final class ExchangeRecording {
         recorder.head(status: status, reason: reason, fields: fields)
     }
 
-    /// Content of the origin's response.
+    /// Records content of the origin's response.
     func record(_ bytes: Span<UInt8>, for driver: ExchangeDriver) {
         if let recorder {
             var octets: [UInt8] = []
@@ -220,7 +220,7 @@ final class ExchangeRecording {
 
     func end(_ trailers: Fields, for driver: ExchangeDriver) { end(trailers, failure: nil, for: driver) }
 
-    /// The origin failed, or its response was cut off. Faults with other causes are not recorded.
+    /// Called when the origin failed, or when its response was cut off. Faults with other causes are not recorded.
     func end(failedBy fault: Fault, for driver: ExchangeDriver) {
         guard recorder != nil else { return }
         guard let failure = RecordedFailure(fault) else { return drop(for: driver) }
@@ -257,7 +257,7 @@ final class ExchangeRecording {
         return times
     }
 
-    /// The exchange ends without a response that could be recorded.
+    /// Called when the exchange ends without a response that could be recorded.
     func drop(for driver: ExchangeDriver) { drop(because: "left", for: driver) }
 
     private func drop(because reason: String, for driver: ExchangeDriver) {

@@ -8,19 +8,19 @@ import UpstreamTransport
 
 /// Decides how a client's TLS handshake continues, and is notified when it ends.
 protocol ClientTLSHandshakeDelegate: AnyObject {
-    /// The ClientHello is complete. The handshake continues with `show` or `issue`, or ends.
+    /// Called when the ClientHello is complete. The handshake continues with `show` or `issue`, or ends.
     func handshake(_ handshake: ClientTLSHandshake, didRead hello: ClientHello)
-    /// The client does not speak TLS.
+    /// Called when the client does not speak TLS.
     func handshakeDidReadOtherProtocol(_ handshake: ClientTLSHandshake)
-    /// The TLS context, and the scope of the session's tickets (see `TLSSession`).
+    /// Returns the TLS context, and the scope of the session's tickets (see `TLSSession`).
     /// - Returns: `nil` if there is no longer a CA.
     func terms(of handshake: ClientTLSHandshake) -> (context: ServerTLSContext, scope: [UInt8])?
-    /// From here on, all output comes from the session.
+    /// Called when the handshake has made its session. From here on, all output comes from the session.
     func handshake(_ handshake: ClientTLSHandshake, didBegin session: TLSSession)
-    /// - Parameter records: bytes received after the handshake.
+    /// - Parameter records: the bytes that were received after the last bytes of the handshake.
     func handshake(_ handshake: ClientTLSHandshake, didOpen session: TLSSession, with records: UnsafeRawBufferPointer)
-    /// If the handshake has a session (`hasSession`), an alert may wait to be sent.
-    /// - Parameter detail: details beyond the reason.
+    /// Called when the handshake has failed. If it has a session (`hasSession`), an alert may wait to be sent.
+    /// - Parameter detail: details that the reason does not give.
     func handshake(_ handshake: ClientTLSHandshake, didFailBy refusal: TunnelRefusal, _ detail: String?)
 }
 
@@ -55,7 +55,7 @@ final class ClientTLSHandshake {
     /// All bytes received before the session began.
     var octets: [UInt8] { reader.octets }
 
-    /// Whether to read from the client now.
+    /// Whether the owner should read from the client now.
     var takesInput: Bool {
         switch state {
         case .reading, .handshaking: true
@@ -63,7 +63,7 @@ final class ClientTLSHandshake {
         }
     }
 
-    /// - Parameter octets: not empty.
+    /// - Parameter octets: the next bytes from the client; not empty.
     func take(_ octets: UnsafeRawBufferPointer) {
         switch state {
         case .reading: octets.withMemoryRebound(to: UInt8.self) { readHello($0.span) }
@@ -132,7 +132,8 @@ final class ClientTLSHandshake {
         return HandshakeBeginning(context: terms.context, shown: shown, scope: terms.scope, octets: reader.octets)
     }
 
-    /// The handshake has begun, unless OpenSSL had no memory. It may have been ended meanwhile.
+    /// Called when the handshake has begun, or when OpenSSL had no memory for it. The handshake may have been ended while the other thread
+    /// worked.
     func began(_ begun: BegunHandshake?) {
         guard case .beginning = state else { return }
         guard let begun else { return fail(.noLeaf(.failed)) }
@@ -148,7 +149,7 @@ final class ClientTLSHandshake {
 
     // MARK: The handshake
 
-    /// - Parameter octets: the bytes with which the handshake has made this progress.
+    /// - Parameter octets: the received bytes that led to `progress`.
     private func goOn(
         _ progress: TLSSession.Handshake, of session: TLSSession, behind octets: UnsafeRawBufferPointer
     ) {

@@ -3,7 +3,7 @@ import ServerTrust
 import TLSChannel
 
 /// The work to answer a ClientHello: a session, a key agreement and a signature, each as expensive as many responses from memory. Any
-/// thread may do it.
+/// thread may do this work.
 struct HandshakeBeginning: Sendable {
     enum Shown {
         case leaf(Leaf)
@@ -29,7 +29,7 @@ struct HandshakeBeginning: Sendable {
     }
 }
 
-/// Passes a session from the thread that began it to the loop that continues it: no other thread uses it meanwhile.
+/// Passes a session from the thread that began it to the loop that continues it: no other thread uses the session.
 struct BegunHandshake: @unchecked Sendable {
     let session: TLSSession
     /// The progress of the handshake so far.

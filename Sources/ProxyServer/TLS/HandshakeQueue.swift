@@ -33,13 +33,13 @@ final class HandshakeQueue: TimerHandler {
         beginNext()
     }
 
-    /// A handshake in progress has ended, for any reason.
+    /// Called when a handshake in progress has ended, for any reason.
     func ended(_ handshake: ClientTLSHandshake) {
         if let place = underWay.firstIndex(where: { $0.handshake === handshake }) { underWay.remove(at: place) }
         beginNext()
     }
 
-    /// A waiting handshake was canceled.
+    /// Called when a waiting handshake was canceled.
     func left() {
         leftCount += 1
         guard leftCount * 2 > waiting.count else { return }
@@ -80,7 +80,7 @@ final class HandshakeQueue: TimerHandler {
 
     private var hasRoom: Bool { underWay.count < worker.settings.handshakeLimit }
 
-    /// Ends the handshake that began first, now or when its time has passed.
+    /// Ends the handshake that began first: at once if its client has already had enough time, otherwise when that time has passed.
     /// - Returns: whether there is a free place.
     private func makeRoom() -> Bool {
         guard let oldest = underWay.first else { return false }

@@ -5,7 +5,7 @@ import ServerTrust
 import UpstreamTransport
 
 /// The certificates that one CA has issued for hosts, up to a limit, for all loops. A missing certificate is issued on another thread, once
-/// for all handshakes that need it meanwhile.
+/// for all handshakes that wait for it.
 final class LeafCertificateCache: Sendable {
     typealias Answer = Result<Leaf, MissingLeaf>
 

@@ -17,7 +17,7 @@ struct TextRing: ~Copyable {
 
     deinit { octets.deallocate() }
 
-    /// The address of the next byte.
+    /// The address of the next byte to write.
     var next: UnsafeRawPointer? { octets.baseAddress.map { UnsafeRawPointer($0) + place } }
 
     /// Makes space for this many consecutive bytes.
@@ -33,7 +33,7 @@ struct TextRing: ~Copyable {
     /// Writes the part of the text for which space was made.
     @inline(__always)
     mutating func write(_ text: Span<UInt8>, _ count: Int) {
-        // Most records have no more than two texts.
+        // Most records have no more than two texts, so most calls write nothing.
         if count > 0 { copy(text, count) }
     }
 

@@ -9,7 +9,7 @@ struct TraceRecord {
     var trace = DecisionTrace()
     var durationMicroseconds: UInt64 = 0
     var bytesSent: UInt64 = 0
-    // Clamped at 4,294,967,295 microseconds, which is more than an hour.
+    // The following times are limited to 4,294,967,295 microseconds, which is more than an hour.
     var connectMicroseconds: UInt32 = 0
     var firstByteMicroseconds: UInt32 = 0
     /// The number of this record's first text: the number of bytes of all earlier texts.
@@ -22,7 +22,7 @@ struct TraceRecord {
     var reusedConnection = false
     /// The client's conditions.
     var conditions = RequestConditions()
-    /// Whether the key equals the URL, and has no text of its own.
+    /// Whether the key equals the URL, so that the ring has no separate text for the key.
     var isKeyURL = false
     /// Whether the key's query was left out.
     var isKeyCut = false

@@ -15,7 +15,7 @@ final class TraceRing {
     /// The slot of the next record.
     private var nextRecord = 0
 
-    /// The maximum length of each text; the rest is cut off.
+    /// The maximum length of each kind of text, in bytes; longer texts are truncated.
     static let methodLimit = 32
     static let urlLimit = 1024
     static let keyLimit = 1024
@@ -74,8 +74,8 @@ final class TraceRing {
         fetchNext()
     }
 
-    /// Prefetches the memory of the next trace: without that, writing would wait, because the memory is in none of the processor's
-    /// caches.
+    /// Prefetches the memory of the next trace: without the prefetch, the write would wait, because that memory is in none of the
+    /// processor's caches.
     private func fetchNext() {
         larder_prefetch(UInt(bitPattern: records + nextRecord), MemoryLayout<TraceRecord>.size)
         larder_prefetch(UInt(bitPattern: texts.next), Self.usualTextCount)

@@ -18,13 +18,13 @@ extension ClientConnection {
 }
 
 extension ExchangeDriver {
-    /// Whether the ClientHello in the tunnel must name the host. A client that connects to an origin must do so, unless a rule allows it
-    /// any protocol.
+    /// Whether the ClientHello in the tunnel must name the host. For a client that connected to an origin's address, this is required
+    /// unless a rule allows a tunnel for any protocol.
     var tunnelNeedsName: Bool {
         exchange.tunnelNeedsName || (isTransparent && !exchange.tunnelIsForAnyProtocol)
     }
 
-    /// The alert in place of a response to the CONNECT.
+    /// The TLS alert that such a client gets in place of an error response to a CONNECT.
     var transparentAlert: TLSAlert {
         let status = exchange.trace.fault.map { GatewayError($0).status.code }
         return status == 403 ? .accessDenied : .unrecognizedName

@@ -32,7 +32,7 @@ package final class ReservedNames: Sendable {
 
     package static let nameLimit = 16_384
     package static let deniedLimit = 100
-    /// RFC 1035 §2.3.4.
+    /// The maximum lengths of a name and of a label, in bytes (RFC 1035 §2.3.4).
     private static let lengthLimit = 253
     private static let labelLimit = 63
 
@@ -96,8 +96,8 @@ package final class ReservedNames: Sendable {
             ipv4: IPAddress(ipv4: firstIPv4 + number), ipv6: IPAddress(ipv6High: prefixIPv6, low: firstIPv6 + UInt64(number)))
     }
 
-    /// Whether the name can be one in a URL, so that it cannot change the meaning of a request that contains it. A name whose last label
-    /// begins with a digit could be read as an address.
+    /// Whether the name can be a host name in a URL, so that it cannot change the meaning of a request that contains it. A name whose last
+    /// label begins with a digit could be read as an address.
     private static func isHostName(_ name: [UInt8]) -> Bool {
         guard (1...lengthLimit).contains(name.count) else { return false }
         let labels = name.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)

@@ -13,7 +13,7 @@ struct TransparentOrigin: Sendable {
     /// Whether the client sends a ClientHello first.
     var isSecure: Bool { port == Self.securePort }
 
-    /// For requests in plain HTTP. Each must name this host in its Host field.
+    /// The authority for requests in plain HTTP. Each request must name this host in its Host field.
     var authority: TunnelAuthority { TunnelAuthority(scheme: .http, host: host, kind: hostKind, port: port) }
 
     /// The request that a client of the proxy would send to reach the same origin.

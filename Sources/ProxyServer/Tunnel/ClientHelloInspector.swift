@@ -7,8 +7,8 @@ import UpstreamTransport
 /// Holds back the first bytes that a client sends into a tunnel until it is known which host it wants to reach. Only used if
 /// `Transport.looksIntoTunnels` or the exchange's `tunnelNeedsName` is `true`.
 ///
-/// States and moves: `reading`, until the ClientHello is complete or there will be none → `judging` → `ended`, after which the tunnel
-/// continues or ends. While `judging`, the server must prove that it is the host named in the ClientHello. Confined to its loop.
+/// States and moves: `reading`, until the ClientHello is complete, or it is certain that none will come → `judging` → `ended`, after which
+/// the tunnel continues or ends. While `judging`, the server must prove that it is the host named in the ClientHello. Confined to its loop.
 final class ClientHelloInspector: TimerHandler, JudgementDelegate {
     private enum State { case reading, judging(Judgement), ended }
 
@@ -54,7 +54,7 @@ final class ClientHelloInspector: TimerHandler, JudgementDelegate {
         }
     }
 
-    /// The client has closed its sending side.
+    /// Called when the client has closed its sending side.
     func inputEnded() {
         if reader.octets.isEmpty, tunnel?.needsName == false { open() } else { decide(on: nil) }
     }
@@ -72,7 +72,7 @@ final class ClientHelloInspector: TimerHandler, JudgementDelegate {
         }
     }
 
-    /// The tunnel has ended.
+    /// Called when the tunnel has ended.
     func cancel() { end { _ in } }
 
     private func decide(on hello: ClientHello?) {
@@ -90,7 +90,7 @@ final class ClientHelloInspector: TimerHandler, JudgementDelegate {
         }
     }
 
-    /// Ends the tunnel if the active rules, which may differ from those of the CONNECT, deny it.
+    /// Ends the tunnel if the active rules, which may differ from the rules at the time of the CONNECT, deny it.
     private func refusesByRules() -> Bool {
         guard let fault = tunnel?.renewVerdict() else { return false }
         end { $0.refuse(fault, alert: .accessDenied) }

@@ -18,11 +18,11 @@ protocol RelayEnd: AnyObject {
     var isEmptied: Bool { get }
 }
 
-/// The client, with the channel and output of its connection.
+/// The end of a relay at the client. It uses the channel and the output of the client's connection.
 final class ClientRelayEnd: RelayEnd {
     private var channel: ByteChannel
     private var output: OutputQueue
-    /// The loop's buffers.
+    /// The loop's buffers for TLS records.
     private let buffers: RecordBuffers
     /// Whether an end without close_notify is a failure (RFC 8446 §6.1), or is passed on like any other end.
     private let expectsNotifiedEnd: Bool
@@ -76,7 +76,7 @@ final class ClientRelayEnd: RelayEnd {
     }
 }
 
-/// The origin.
+/// The end of a relay at the origin.
 final class OriginRelayEnd: RelayEnd {
     private let connection: SwitchedConnection
     private var waiting: [UInt8] = []

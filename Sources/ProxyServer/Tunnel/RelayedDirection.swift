@@ -6,7 +6,7 @@ final class RelayedDirection: TunnelDirection {
     private(set) var state: TunnelDirectionState
     private(set) var count: UInt64 = 0
     private var hasSourceEnded = false
-    /// Whether nothing is read from the source yet.
+    /// Whether reading from the source must still wait for `releaseSource`.
     private var holdsSource: Bool
 
     /// The maximum number of moves in one turn, so that one relay does not block the loop. For 32 KiB of records that contain only key
@@ -35,7 +35,7 @@ final class RelayedDirection: TunnelDirection {
 
     var isEmptied: Bool { sink.isEmptied }
 
-    /// The source is read until its end is seen, regardless of `isEnding`.
+    /// Called when the source is ready. The source is read until its end is seen, regardless of `isEnding`.
     func sourceReady(isEnding: Bool, through buffer: UnsafeMutableRawBufferPointer) {
         if state == .waitsForSource { move(through: buffer) }
     }

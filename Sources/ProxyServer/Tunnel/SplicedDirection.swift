@@ -15,11 +15,11 @@ final class SplicedDirection: TunnelDirection {
     private var heldOffset = 0
     private var pipe: KernelPipe?
     private var inPipe = 0
-    /// `false` once a pipe could not be created.
+    /// Whether bytes may be spliced: `false` after a pipe could not be created.
     private var canSplice = true
-    /// Whether the source sends no more than the kernel already holds: it is read until its end is seen.
+    /// Whether the source sends no more than the kernel already holds. If so, the source is read until its end is seen.
     private var isSourceEnding = false
-    /// Whether nothing is read from the source yet.
+    /// Whether reading from the source must still wait for `releaseSource`.
     private var holdsSource: Bool
 
     /// The number of bytes that are copied before later bytes are spliced.
@@ -134,7 +134,7 @@ final class SplicedDirection: TunnelDirection {
         inPipe -= moved
     }
 
-    /// The source has ended, and the sink has received everything.
+    /// Called when the source has ended, and the sink has received everything.
     private func end() {
         state = .ended
         pipe = nil

@@ -32,7 +32,7 @@ final class Tunnel: TimerHandler, BatchHandler {
     enum Kind {
         /// The relay after a CONNECT: Larder does not know the protocol.
         case blind
-        /// The connection after a 101.
+        /// The relay after a 101 (Switching Protocols).
         case switched
     }
 
@@ -46,7 +46,7 @@ final class Tunnel: TimerHandler, BatchHandler {
     private let origin: SwitchedConnection
     private let toUpstream: any TunnelDirection
     private let toClient: any TunnelDirection
-    /// Whether a tunnel with one side cut off resets the other side, so that its peer does not see a clean end.
+    /// Whether the tunnel resets one side if the other side was cut off, so that the remaining peer does not see a clean end.
     private let resetsWhenCut: Bool
     private var gate: ClientHelloInspector?
     private let uninspected: UninspectedReason?
@@ -64,7 +64,8 @@ final class Tunnel: TimerHandler, BatchHandler {
     private var namesHost = false
 
     private static let reading: Interest = [.read, .peerClose, .edgeTriggered]
-    /// The interest in a side once writing to it has blocked. Before that, reports that it is writable would only wake the loop in vain.
+    /// The events to wait for on a side after a write to it has blocked. Before that, the loop does not wait for writability, because each
+    /// report of it would wake the loop in vain.
     private static let both: Interest = [.read, .write, .peerClose, .edgeTriggered]
 
     /// Takes ownership of both connections and begins to relay bytes.
@@ -123,7 +124,7 @@ final class Tunnel: TimerHandler, BatchHandler {
         }
         loop.modify(client, Self.reading)
         if gate == nil { noteUninspected() }
-        // Held bytes are sent now; for the rest, the kernel first reports the current readiness of each side.
+        // Held bytes are sent now. All other bytes are moved when the kernel reports the readiness of each side.
         if toUpstream.state == .hasMore { toUpstream.move(through: worker.readBuffer) }
         if toClient.state == .hasMore { toClient.move(through: worker.readBuffer) }
         if let gate, !early.isEmpty {
@@ -157,7 +158,7 @@ final class Tunnel: TimerHandler, BatchHandler {
     /// Ends the tunnel, because one side was cut off.
     private func cut() {
         if resetsWhenCut {
-            // A side whose end was signaled still receives everything before it.
+            // A side to which an end was already signaled is not reset, so that it still receives all bytes before that end.
             if toClient.state != .ended { resetOnClose(client.descriptor) }
             if toUpstream.state != .ended { resetOnClose(origin.descriptor) }
         }
@@ -199,7 +200,7 @@ final class Tunnel: TimerHandler, BatchHandler {
         settle()
     }
 
-    /// Passes ends on, and continues in the next batch if a direction has more bytes than its turn.
+    /// Signals the end of one side to the other side, and continues in the next batch if a direction has more bytes than its turn.
     private func settle() {
         if isClosed || isRefused { return }
         let up = toUpstream.state
@@ -216,10 +217,10 @@ final class Tunnel: TimerHandler, BatchHandler {
     }
 }
 
-// MARK: Other settings
+// MARK: New settings
 
 extension Tunnel {
-    /// Other settings have become active. If they deny this tunnel, it is reset, so that neither side sees an orderly end.
+    /// Called when other settings have become active. If they deny this tunnel, it is reset, so that neither side sees an orderly end.
     func settingsChanged() {
         guard !isClosed, !isRefused, let owner, let fault = denial(of: owner) else { return }
         owner.tunnelRefused(fault, counts)
@@ -255,7 +256,7 @@ extension Tunnel {
     /// Notes the outcome of the CONNECT for the log.
     func note(_ outcome: ConnectOutcome) { owner?.logged.connectOutcome = outcome }
 
-    /// The server has been verified for this tunnel, and is trusted.
+    /// Called when the server has been verified for this tunnel, and is trusted.
     func note(_ judgement: Judgement) {
         // The verdict was cached: the chain noted by an earlier probe stays.
         if judgement.chain.isEmpty { return }
@@ -275,7 +276,7 @@ extension Tunnel {
         settle()
     }
 
-    /// The server is not trusted, or could not be verified.
+    /// Called when the server is not trusted, or could not be verified.
     func refuse(_ error: TransportError) {
         refuse(owner?.tellFault(error) ?? FaultMapping.fault(error), alert: .unrecognizedName)
     }
@@ -329,7 +330,7 @@ extension Tunnel {
             if count == 0 || errno != EAGAIN { close() }
             return
         }
-        // A client that sends this much does not wait for a response.
+        // A client that still sends so many bytes does not wait for a response.
         close()
     }
 

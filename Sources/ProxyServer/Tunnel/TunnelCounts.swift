@@ -1,4 +1,4 @@
-/// The bytes relayed in each direction.
+/// The number of bytes relayed in each direction.
 struct TunnelCounts: Sendable {
     var toUpstream: UInt64 = 0
     var toClient: UInt64 = 0

@@ -1,10 +1,10 @@
 /// One direction of a tunnel: from a source to a sink, which is notified when the source has ended.
 ///
-/// States and moves: `waitsForSource` ⇄ `waitsForSink`, both ⇄ `hasMore` (its turn ended before its bytes), and from each to `ended` or
-/// `failed`. Events are edge-triggered, so a direction waits only when there are certainly no more bytes.
+/// States and moves: `waitsForSource` ⇄ `waitsForSink`, both ⇄ `hasMore` (the turn ended before all bytes were moved), and from each to
+/// `ended` or `failed`. Events are edge-triggered, so a direction waits only when there are certainly no more bytes.
 protocol TunnelDirection: AnyObject {
     var state: TunnelDirectionState { get }
-    /// The number of bytes from the source.
+    /// The number of bytes received from the source so far.
     var count: UInt64 { get }
     /// Whether the sink has received all bytes so far.
     var isEmptied: Bool { get }

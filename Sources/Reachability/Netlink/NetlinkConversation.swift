@@ -15,7 +15,8 @@ struct NetlinkConversation {
         case send(NetlinkRequest.Subject, sequence: UInt32)
         /// Call `begin` this many milliseconds after the last call of `begin`; at once if that time has passed.
         case beginAgain(milliseconds: Int)
-        /// There is a new picture. If it is spoilt, call `begin` this many milliseconds after the last call of `begin`; `nil` if it is not.
+        /// There is a new picture. If the picture is spoilt, call `begin` this many milliseconds after the last call of
+        /// `begin`. The value is `nil` if the picture is not spoilt.
         case tell(milliseconds: Int?)
     }
 
@@ -30,7 +31,7 @@ struct NetlinkConversation {
     static let pause = 100
     /// The pause after the kernel refused a request, in milliseconds.
     static let pauseAfterFailure = 1000
-    /// The most spoilt pictures in a row that are discarded.
+    /// How many spoilt pictures in a row are discarded at most.
     static let spoiltLimit = 3
 
     private(set) var picture = NetworkPicture()

@@ -3,7 +3,7 @@ import EventLoop
 import Glibc
 
 /// A netlink socket for the kernel's tables of links, addresses and routes, which also receives notifications of changes.
-/// Closed with the last reference.
+/// The socket is closed when the last reference to this object is released.
 final class NetlinkSocket: Sendable {
     /// Why no datagram was read.
     enum ReadError: Error {

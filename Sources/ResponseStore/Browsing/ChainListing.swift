@@ -24,7 +24,7 @@ package struct ChainListing: Sendable {
 
     package init() {}
 
-    /// - Parameter chain: called if this chain is the latest.
+    /// - Parameter chain: reads the chain; called only if it is newer than the chain noted for the same origin.
     fileprivate mutating func note(
         key: [UInt8], time: Timestamp, chain: () throws(StoreError) -> RecordedChain?
     ) throws(StoreError) {
@@ -59,7 +59,7 @@ extension StoreBrowser {
                     try chain(found.row.chain)
                 }
             }
-            // Reading the clock costs more than reading a row.
+            // The clock is read once for 64 rows, because reading it costs more than reading a row.
             isCut = seen % 64 == 0 && Clock.monotonicMilliseconds() >= deadline
             return !isCut
         }

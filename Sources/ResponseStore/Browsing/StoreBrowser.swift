@@ -2,7 +2,7 @@ import HTTPCaching
 import HTTPMessage
 import SQLiteDatabase
 
-/// A job for the browsing thread; gets `nil` if the store cannot be browsed.
+/// A job for the browsing thread. It receives a browser, or `nil` if the store cannot be browsed.
 package typealias BrowseJob = @Sendable (StoreBrowser?) -> Void
 
 /// Reads a store's file for listings: lists it, shows single responses and their bodies, and verifies it. Changes nothing.
@@ -15,7 +15,7 @@ package final class StoreBrowser {
     private let hasher: KeyHasher
     /// The purges whose deletions are not complete.
     private let purges: () -> [Purge]
-    /// The body holds of the running store; `nil` for a file that no process has open.
+    /// Keeps bodies of the running store on disk while they are read; `nil` for a file that no process has open.
     private let holds: BodyHolds?
 
     /// Opens the file of a store that need not be running. Nothing in it is changed, created or moved.
@@ -54,7 +54,7 @@ package final class StoreBrowser {
             {
                 page.entries.append(entry)
             }
-            // Reading the clock costs more than reading a row.
+            // The clock is read once for 64 rows, because reading it costs more than reading a row.
             isCut = page.entries.count >= StorePage.entryLimit || seen % 64 == 0 && Clock.monotonicMilliseconds() >= deadline
             return !isCut
         }
@@ -136,7 +136,7 @@ package final class StoreBrowser {
         }
     }
 
-    /// Looks up responses in the running store and holds their bodies on disk while the responses exist.
+    /// Looks up responses in the running store. The returned responses keep their bodies on disk as long as they exist.
     ///
     /// A row may be deleted before the hold is taken, and its chunks soon after. So the row is looked up again after the hold is taken: if
     /// the row still exists, its deletion will find the hold.

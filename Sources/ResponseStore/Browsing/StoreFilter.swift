@@ -1,7 +1,7 @@
 import HTTPCaching
 import HTTPMessage
 
-/// Selects stored responses: those that meet all conditions. Without conditions, all of them.
+/// Selects the stored responses that meet all of its conditions. A filter without conditions selects all responses.
 ///
 /// It has a textual form (`StoreFilter+Words.swift`), so that command line, admin socket and stored purges select the same responses.
 package struct StoreFilter: Equatable, Sendable {

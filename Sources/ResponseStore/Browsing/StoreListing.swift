@@ -28,17 +28,17 @@ package struct StoreListing: Sendable {
     }
 }
 
-/// Some entries, and where to continue.
+/// One page of a listing: some entries, and where the next page begins.
 package struct StorePage: Sendable {
     package var entries: [StoredEntry] = []
-    /// `nil` at the end.
+    /// Where the next page begins; `nil` at the end of the listing.
     package var next: StoreListing?
 
     /// The maximum number of rows read for a page, matching or not.
     static let rowLimit = 4096
     /// The maximum duration of a page's read transaction, in milliseconds.
     static let milliseconds: Int64 = 50
-    /// The maximum number of entries of a page, which must be kept for slow clients.
+    /// The maximum number of entries in a page. A page stays in memory while a slow client reads it.
     static let entryLimit = 512
 }
 

@@ -9,7 +9,7 @@ package struct StoredEntry: Sendable {
     /// The value of Content-Type; empty if the field is missing.
     package let contentType: [UInt8]
     package let bodyLength: UInt64
-    /// The stored bytes of the body: less than all for a partial response.
+    /// How many bytes of the body are stored; for a partial response, fewer than the body has.
     package let storedLength: UInt64
     package let tags: [String]
     /// Whether the response is one of the variants of its URL (Vary).

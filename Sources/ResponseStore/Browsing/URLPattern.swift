@@ -27,7 +27,7 @@ package struct URLPattern: Equatable, Sendable {
             let slash = glob[(scheme + 3)...].firstIndex(of: ASCII.slash)
         else { return nil }
         let authority = glob[(scheme + 3)..<slash]
-        // Only a colon after the last bracket belongs to a port; those before it belong to an address.
+        // Only a colon after the last bracket belongs to a port; colons before the bracket belong to an address.
         let rest = authority.lastIndex(of: UInt8(ascii: "]")).map { authority[$0...] } ?? authority
         if rest.contains(ASCII.colon) { return glob }
         var key = Array(glob[..<slash])
@@ -35,8 +35,8 @@ package struct URLPattern: Equatable, Sendable {
         return key + glob[slash...]
     }
 
-    /// - Parameter url: a URL in the form of `StoredURL`. If a method follows the URL, as in keys that include the content, it
-    ///   is ignored.
+    /// - Parameter url: a URL in the form of `StoredURL`. If a method follows the URL, as in keys that include the content,
+    ///   the method is ignored.
     func matches(_ url: borrowing [UInt8]) -> Bool {
         let count = url.firstIndex(of: ASCII.space) ?? url.count
         guard count >= prefix.count else { return false }

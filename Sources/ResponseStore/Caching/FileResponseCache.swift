@@ -3,7 +3,7 @@ public import HTTPCaching
 /// A response cache in a file, with a memory tier: the proxy's store, for use by a session. Session and proxy can use each other's
 /// responses, since both store and reuse by the same rules. Only one process at a time can open a file.
 ///
-/// Usable from any task. Bodies are transferred in pieces, so that even long ones need little memory.
+/// Usable from any task. Bodies are transferred in pieces, so that even long bodies need little memory.
 public final class FileResponseCache: ResponseCaching {
     private let store: ResponseStore
 
@@ -13,7 +13,8 @@ public final class FileResponseCache: ResponseCaching {
     ///   - capacity: the maximum size of the file in bytes. Above it, the least recently used responses are evicted until three
     ///     quarters remain.
     ///   - memoryCapacity: the same for the memory tier, in bytes.
-    /// - Throws: if another process uses the file, it belongs to another application or a newer version, or it cannot be opened.
+    /// - Throws: an error if another process uses the file, if the file belongs to another application or a newer version,
+    ///   or if it cannot be opened.
     public convenience init(
         path: String, capacity: UInt64 = 2 << 30, memoryCapacity: UInt64 = 16 << 20
     ) throws(StoreError) {

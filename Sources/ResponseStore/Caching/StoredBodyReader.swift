@@ -1,7 +1,7 @@
 import EventLoop
 import HTTPCaching
 
-/// Reads a body from disk piece by piece, and holds it there as long as the reader exists.
+/// Reads a body from disk piece by piece, and keeps the body on disk as long as the reader exists.
 final class StoredBodyReader: CachedBodyReading {
     private let store: ResponseStore
     private let hold: BodyHold

@@ -28,7 +28,7 @@ final class ChainReading {
         defer { byID.reset() }
         guard try byID.step() else { return nil }
         let fingerprint = byID.bytes(0)
-        // The chain itself, which is long, is not read in this case.
+        // The bytes of a chain are long, so they are not read if memory already has the chain.
         if let known = directory.chain(withDigest: fingerprint) { return known }
         let octets = byID.bytes(1)
         guard ChainRow.checksum(id: id, fingerprint: fingerprint.span, octets: octets.span) == byID.integer(2),

@@ -30,7 +30,7 @@ final class ChainStatements {
     }
 
     /// The id of a chain's row, which is created if missing and repaired if damaged.
-    /// - Returns: 0 without a chain, or if there would be more than `StoreLimits.chainOctets` bytes.
+    /// - Returns: 0 if there is no chain, or if all chains together would exceed `StoreLimits.chainOctets` bytes.
     func number(of chain: RecordedChain?) throws(StoreError) -> Int64 {
         guard let chain else { return 0 }
         let digest = chain.digest

@@ -6,14 +6,14 @@ struct ExtentRow {
     /// The maximum number of extents of one response.
     static let limit = 256
 
-    /// The id of the extent, and the body id of its chunks.
+    /// The id of the extent, which is also the body id of its chunks.
     var id: Int64
-    /// The row of its response; negative if the extent is to be deleted.
+    /// The row of the extent's response; negative if the extent is to be deleted.
     var response: StoredRowID
-    /// Where in the representation its first chunk begins, and the number of bytes in its chunks; 0 while they are arriving.
+    /// Where in the representation the extent's first chunk begins, and the number of bytes in its chunks; 0 while the bytes are arriving.
     var base: UInt64
     var length: UInt64
-    /// The part that is used: other extents may have the rest.
+    /// The range of the representation for which this extent is used. Its other bytes are also in other extents.
     var range: Range<UInt64>
 
     /// The checksum covers the response's id without its sign, because the sign may change for many rows at once.
@@ -86,8 +86,8 @@ struct ExtentSet {
     func covers(_ length: UInt64) -> Bool { ranges == [0..<length] }
 
     /// Adds an extent, limited to the bytes that the other extents do not have.
-    /// - Returns: the extents that the new one covers completely, which are no longer needed; `nil` if the new one adds nothing, or
-    ///   there would be too many extents.
+    /// - Returns: the extents that the new extent covers completely, which are no longer needed; `nil` if the new extent adds
+    ///   nothing, or there would be too many extents.
     mutating func insert(_ new: ExtentRow) -> [ExtentRow]? {
         var new = new
         for row in rows {

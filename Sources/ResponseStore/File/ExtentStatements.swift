@@ -66,7 +66,7 @@ final class ExtentStatements {
         try put(orphaned)
     }
 
-    /// The extents that the previous process had still to delete. No reader can hold them.
+    /// The extents that the previous process marked for deletion but did not delete. No reader can hold them.
     func allOrphans() throws(StoreError) -> [(id: Int64, chunkCount: Int)] { try chunkCounts(orphans) }
 
     /// The chunks of a response to delete. Nothing is verified, since corrupt ones must be deleted too.

@@ -3,7 +3,7 @@ import Glibc
 
 /// The file system operations of the store.
 enum FileSystem {
-    /// The directory's path; `.` for a bare name.
+    /// The path of the directory that contains a file; `.` if the file's path is a bare name.
     static func folder(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
@@ -27,7 +27,7 @@ enum FileSystem {
 
     /// Sets mode 0600 for the file and SQLite's files beside it, whatever the mode and the umask were.
     static func makePrivate(_ path: String) {
-        // Fails if the file belongs to another user, whose mode is then kept.
+        // This fails if the file belongs to another user; the file then keeps its mode.
         for suffix in ["", "-wal", "-shm"] { chmod(path + suffix, 0o600) }
     }
 

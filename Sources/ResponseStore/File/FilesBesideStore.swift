@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 import SQLiteDatabase
 
-/// The files of Larder and SQLite whose names begin with the name of the store's file. A user may have a file with such a name.
+/// The files of Larder and SQLite whose names begin with the name of the store's file. A user may also have a file with one of these names.
 enum FilesBesideStore {
     private static let markLength = 16
 

@@ -40,7 +40,7 @@ final class ReadingTables {
     /// All live responses of a key, unordered, with those bodies that may be kept in memory.
     /// - Parameters:
     ///   - bodyLimit: the maximum total length of bodies read from chunks, in bytes.
-    ///   - sealing: add the row's checksum to references to bodies that are read later, so that the row can be recognized.
+    ///   - sealing: whether references to bodies that are read later contain the row's checksum, so that the row can be recognized.
     func responses(
         ofKey key: [UInt8], _ hash: KeyHash, bodyLimit: Int, sealing: Bool = false
     ) throws(StoreError) -> Found {
@@ -127,7 +127,7 @@ final class ReadingTables {
         return try ExtentSet(extentsOfRow)
     }
 
-    /// The bytes of a body in extents that can be read at once from an offset on, verified.
+    /// Reads a body that is in extents: returns the verified bytes from the offset to the end of their chunk or extent.
     func piece(ofExtents body: BodyReference, at offset: UInt64) throws(StoreError) -> Piece {
         // The id comes from the file and may have any value.
         guard body.id > .min else { return .damaged }

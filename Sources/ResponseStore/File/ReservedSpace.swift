@@ -5,7 +5,7 @@ import Glibc
 struct ReservedSpace: Sendable {
     let path: String
     let length: Int
-    /// The former name; a file with this name is deleted at the first start.
+    /// The name of this file in earlier versions. `make` deletes a file with that name.
     private let formerPath: String
 
     init(besideStoreAt path: String, length: Int) {

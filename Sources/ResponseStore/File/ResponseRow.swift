@@ -13,7 +13,7 @@ struct ResponseRow {
         init(stored value: Int64) { self = State(rawValue: value) ?? .pending }
     }
 
-    /// The assumed size of the fixed parts of a row in bytes, for comparison with the marks.
+    /// The assumed size of the fixed parts of a row in bytes. It is part of the size that is compared with the store's high and low marks.
     static let overhead = 512
 
     var id: StoredRowID = 0
@@ -22,7 +22,7 @@ struct ResponseRow {
     var generation: Int64 = 0
     var state: State = .complete
     var origin: Int64 = 0
-    /// 0 if the body is inline; the negative of the row id if it is in extents.
+    /// The id of the body's chunks; 0 if the body is inline, and the negative row id if the body is in extents.
     var bodyID: Int64 = 0
     var bodyLength: Int64 = 0
     /// The number of bytes in extents, if the body is in extents.
@@ -35,12 +35,12 @@ struct ResponseRow {
     var facts: [UInt8] = []
     var key: [UInt8] = []
     var nominated: [UInt8] = []
-    /// One tag per line.
+    /// The tags, one on each line.
     var tags: [UInt8] = []
     /// Request time, head and trailers, as encoded by `encodeHead`.
     var head: [UInt8] = []
 
-    /// The size in bytes, for comparison with the marks of the store.
+    /// The size in bytes that is compared with the store's high and low marks.
     var size: Int64 { sizeWithoutBody + (extentBytes ?? bodyLength) }
 
     var sizeWithoutBody: Int64 {
@@ -157,12 +157,12 @@ struct ResponseRow {
     private static let headPrefix = 12
 }
 
-/// Bodies are stored in chunks.
+/// Limits of the chunks in which long bodies are stored.
 enum Chunk {
     static let length = 128 << 10
-    /// The number of chunks written in one transaction: 2 MiB.
+    /// The number of chunks written in one transaction; together 2 MiB.
     static let run = 16
-    /// The maximum number of chunks of a body: 128 GiB.
+    /// The maximum number of chunks of a body; together 128 GiB.
     static let limit = 1 << 20
     static let bodyLimit = Int64(limit) * Int64(length)
 

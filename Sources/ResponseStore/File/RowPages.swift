@@ -9,10 +9,10 @@ final class RowPages {
     struct Found {
         let row: ResponseRow
         let summary: WritingTables.RowSummary
-        /// `nil` if the row is corrupt.
+        /// The listing's entry for the row; `nil` if the row is corrupt.
         let entry: StoredEntry?
         let lastAccess: Int64
-        /// The stored bytes of the body: less than all for a partial response.
+        /// How many bytes of the body are stored; for a partial response, fewer than the body has.
         let storedLength: UInt64
     }
 

@@ -2,7 +2,7 @@ import SQLiteDatabase
 
 /// The tables of a store's file (docs/decisions/0002-store-schema.md).
 enum Schema {
-    /// `LARD`.
+    /// The ASCII characters `LARD`.
     static let applicationID: Int64 = 0x4C41_5244
     static let version: Int64 = 3
 
@@ -56,8 +56,8 @@ enum Schema {
         if found.isEmpty, version == 0, application == 0 || application == applicationID { return .empty }
         let isOurText = found == statements
         if application == applicationID, version == Schema.version, isOurText { return .current }
-        // Larder's schema with a wrong version number or application id: the header is damaged, and the file is not of another
-        // version.
+        // The file has the schema of this version, but another version number or application id. So its header is damaged;
+        // another version would have another schema.
         if isOurText { throw StoreError(.damaged, path: connection.path, message: "the file's header is damaged") }
         if application != applicationID { return .foreign }
         if version > Schema.version { return .newer(Int32(truncatingIfNeeded: version)) }

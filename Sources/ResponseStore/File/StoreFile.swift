@@ -5,13 +5,13 @@ import SQLiteDatabase
 /// One SQLite file and its role. Each thread opens its own connection; none is shared.
 package struct StoreFile: Sendable {
     package enum Role: Sendable {
-        /// Read and written; emptied or moved aside if it cannot be used.
+        /// A cache's file: read and written, and emptied or moved aside if it cannot be used.
         case cache
         /// A cache's file for manual work: read and written, but never created, emptied or moved aside. A failed write is an error.
         case kept
-        /// Appended to, never evicted, never emptied.
+        /// A file of recordings: responses are added, nothing is evicted, and the file is never emptied.
         case recording
-        /// Only read.
+        /// A file that is only read.
         case snapshot
     }
 
@@ -33,7 +33,7 @@ package struct StoreFile: Sendable {
 
     /// Opens the store's file for writing. In the role `cache`, creates a missing file, and empties or moves aside a file that cannot be
     /// used.
-    /// - Parameter secret: for a file that must be created.
+    /// - Parameter secret: the secret for a file that must be created.
     func openForWriting(secret: [UInt8], report: (Event) -> Void) throws(StoreError) -> Connection {
         precondition(role == .cache || role == .kept, "only the cache's file is written")
         if role == .kept { return try openKept() }
@@ -74,7 +74,7 @@ package struct StoreFile: Sendable {
         switch try Schema.inspect(connection) {
         case .empty: try Schema.create(on: connection, secret: secret)
         case .current:
-            // No SQLite version that has written a store marks its header as read-only.
+            // A header that marks the file as read-only is damaged: no SQLite version that writes stores sets this mark.
             if connection.isReadOnly, access(path, W_OK) == 0 {
                 throw StoreError(.damaged, path: path, message: "the file's header marks the file as read-only")
             }
@@ -105,7 +105,7 @@ package struct StoreFile: Sendable {
 
     /// Renames a damaged file to an unused name. No connection may be open.
     /// - Returns: the new name.
-    /// - Throws: `foreignFile` unless the file starts like one of Larder's databases: it may belong to a user.
+    /// - Throws: `foreignFile` if the file does not start like one of Larder's databases, because it may then belong to a user.
     func moveAside() throws(StoreError) -> String {
         guard StoreFileMark(ofFileAt: path) == .ours else { throw foreign() }
         let name = "\(path).damaged-\(Clock.stamp(ofSeconds: Clock.seconds()))"

@@ -33,8 +33,8 @@ final class StoreLock: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Deletes the lock file if this process created it. Only for a file that is not a store. A store's lock file stays, since two
-    /// processes could otherwise each hold a lock.
+    /// Deletes the lock file if this process created it. Call this only for a file that is not a store. A store's lock file stays,
+    /// since two processes could otherwise each hold a lock.
     func removeNewFile() {
         if isNew { unlink(path) }
     }

@@ -1,7 +1,7 @@
 import HTTPCaching
 import SQLiteDatabase
 
-/// The writer's statements. A failed one throws; the caller must then end the transaction.
+/// The writer's statements. A failed statement throws an error; the caller must then end the transaction.
 final class WritingTables {
     /// The data needed to delete a row.
     struct RowSummary {
@@ -14,7 +14,7 @@ final class WritingTables {
         var bodyID: Int64
         var bodyLength: Int64
 
-        /// Whether this row has the key hash, variant and generation of the other row. Together these must be unique.
+        /// Whether this row has the key hash, variant and generation of the other row. No two rows may have the same three values.
         func isInPlace(of row: ResponseRow) -> Bool {
             keyHash == row.keyHash && variant == row.variant && generation == row.generation
         }
@@ -80,7 +80,7 @@ final class WritingTables {
         deleteRow = try connection.prepare("DELETE FROM response WHERE id=? RETURNING chain")
         dropRow = try connection.prepare("UPDATE response SET state=3, generation=-id, size=0, last_access=1<<62 WHERE id=?")
         sizeOfRow = try connection.prepare("SELECT size FROM response WHERE id=? AND state<>3")
-        // REPLACE: an existing chunk with this id belongs to no row.
+        // REPLACE is safe here, because an existing chunk with this id belongs to no row.
         insertChunk = try connection.prepare("INSERT OR REPLACE INTO chunk VALUES(?,?,?)")
         deleteChunks = try connection.prepare("DELETE FROM chunk WHERE id>=? AND id<?")
         rowByID = try connection.prepare("SELECT \(summary) FROM response WHERE id=?")
@@ -147,7 +147,7 @@ final class WritingTables {
         uncount(old)
     }
 
-    /// Notes that the totals may be wrong: they are computed from the rows before they are written.
+    /// Notes that the totals may be wrong. They are then computed from the rows before they are next written.
     func doubtTotals() { mustCount = true }
 
     /// Writes the totals if they have changed. Impossible totals are first computed again from the rows.
@@ -172,7 +172,7 @@ final class WritingTables {
     }
 
     private func countRows() throws(StoreError) -> Totals {
-        // Sizes have no checksum, and wrong ones could make the sum overflow.
+        // Sizes have no checksum, and wrong sizes could make the sum overflow.
         try connection.execute("UPDATE response SET size=0 WHERE size<0 OR size>\(WritingTables.sizeLimit)")
         return try Totals(counting: connection)
     }
@@ -371,13 +371,13 @@ final class WritingTables {
         return (Int(lastChunk.integer(0) & Int64(Chunk.limit - 1)), Int(lastChunk.integer(1)))
     }
 
-    // MARK: -
+    // MARK: Row ids
 
     /// An id above all ids that the file has used.
     func nextID() throws(StoreError) -> StoredRowID {
         let row = try connection.integer("SELECT max(id) FROM response") ?? 0
         let chunk = try connection.integer("SELECT max(id) FROM chunk") ?? 0
-        // A purge applies to all rows below its boundary: no later row may get such an id.
+        // A purge applies to all rows below its boundary, so later rows must get higher ids.
         let purge = try connection.integer("SELECT max(boundary) FROM purge") ?? 0
         let next = max(row, chunk >> 20, purge) + 1
         guard next > 0, next < 1 << 42 else { throw damage("the row ids are damaged") }

@@ -46,7 +46,8 @@ struct KeyTable: Sendable {
         count = 0
     }
 
-    /// The hash is equally good in all bits. The other half of the key's hash selects the shard.
+    /// All bits of the hash are equally random, so its low bits can select the slot. The shard was selected by the other
+    /// half of the key's hash.
     private func home(of key: UInt64) -> Int { Int(truncatingIfNeeded: key) & (places.count - 1) }
 
     private mutating func place(_ key: UInt64) {
@@ -55,7 +56,7 @@ struct KeyTable: Sendable {
         places[index] = key
     }
 
-    /// Closes the gap: moves back those later entries whose hash allows it.
+    /// Closes the gap: later entries are moved back into it if their hashes allow that position.
     private mutating func close(_ gap: Int) {
         let mask = places.count - 1
         var gap = gap

@@ -27,7 +27,7 @@ struct MemoryShard: Sendable {
     mutating func addWaiting(_ hash: UInt64) {
         if waiting.isEmpty { waiting = Array(repeating: 0, count: MemoryShard.waitingCount) }
         let index = MemoryShard.waitingIndex(hash)
-        // Saturates instead of wrapping: lookups then take the slow path, and stay correct.
+        // The counter stops at its maximum instead of wrapping: lookups are then slower, but stay correct.
         if waiting[index] != .max { waiting[index] += 1 }
     }
 

@@ -7,7 +7,7 @@ struct MemoryTable: Sendable {
         var hash: UInt64 = 0
         /// The access stamp that the clock hand saw last.
         var seen: UInt32 = 0
-        /// `nil` if the slot is free.
+        /// The responses in the slot; `nil` if the slot is free.
         var variants: StoredVariants?
         var prefetchHint = PrefetchHint()
     }
@@ -141,7 +141,7 @@ struct MemoryTable: Sendable {
 }
 
 extension [UInt8] {
-    /// Compares with memcmp: every hit compares keys.
+    /// Uses memcmp, which is fast, because every hit compares keys.
     @inline(__always)
     func isEqual(to other: Span<UInt8>) -> Bool {
         guard count == other.count else { return false }

@@ -121,7 +121,7 @@ extension MemoryTier {
 
 /// The position of the clock hand.
 struct ClockHand {
-    /// The number of slots passed per lock of a shard.
+    /// How many slots the hand passes each time the lock of a shard is taken.
     static let stride = 64
     var shard = 0
     var place = 0

@@ -4,8 +4,8 @@ import Synchronization
 
 /// The responses in memory, and what is known about the disk without reading it. Shared by all loops and the store's threads.
 ///
-/// 64 shards, each with a lock that is held for a probe and a retain. A change is queued for the writer while its shard is locked, so
-/// that changes to one key reach the disk in the order in which memory saw them.
+/// There are 64 shards, each with a lock that is held for a probe and a retain. A change is queued for the writer while its shard is
+/// locked, so that changes to one key reach the disk in the order in which memory saw them.
 final class MemoryTier: Sendable {
     static let shardCount = 64
 
@@ -176,7 +176,7 @@ final class MemoryTier: Sendable {
         return kept
     }
 
-    /// Replaces a response with its freshened version, and queues that for the disk (RFC 9111 §4.3.4).
+    /// Replaces a response with its freshened version, and queues the new version for the disk (RFC 9111 §4.3.4).
     func freshen(
         _ old: StoredResponse, as new: StoredResponse, _ hash: KeyHash, since: StoreEpoch, enqueue: (StoredResponse) -> Void
     ) {
@@ -188,7 +188,7 @@ final class MemoryTier: Sendable {
             let isSameVariant = new.nominatedFields == old.nominatedFields
             let others = variants.filter { !MemoryTier.isSame($0, old) }
             if others.count == variants.count { return variants }
-            // A 304 may bring another Vary: the previous response for that variant is removed.
+            // A 304 may have a different Vary: the previous response of the new variant is removed.
             return (isSameVariant ? others : others.filter { !new.replaces($0) }).inserting(new)
         }
     }
@@ -260,7 +260,7 @@ final class MemoryTier: Sendable {
         }
     }
 
-    /// Counts an invalidation: fetches for this key that have already begun will not be stored.
+    /// Counts an invalidation: the responses to fetches of this key that have already begun will not be stored.
     func countInvalidation(_ hash: KeyHash) { shards[shard(hash)].withLock { $0.countInvalidation(hash.low) } }
 
     /// Removes all responses of a key (RFC 9111 §4.4).
@@ -287,7 +287,8 @@ final class MemoryTier: Sendable {
 
     func shard(_ hash: KeyHash) -> Int { Int(truncatingIfNeeded: hash.low) & (MemoryTier.shardCount - 1) }
 
-    /// The response after the purges and invalidations since the epoch: a purge may make it stale. `nil` if one of them removes it.
+    /// Applies the purges and invalidations since the epoch to a response. Returns the response, which a purge may have made
+    /// stale, or `nil` if it is removed.
     func left(
         of response: StoredResponse, _ hash: KeyHash, since: StoreEpoch, in shard: borrowing MemoryShard
     ) -> StoredResponse? {

@@ -6,7 +6,8 @@ import Synchronization
 package final class StoredVariants: Sendable {
     package let key: [UInt8]
     package let responses: [StoredResponse]
-    /// Whether these are all variants: one that is missing here is then certainly not stored. Otherwise the disk may have it.
+    /// Whether these are all variants of the key. If so, a variant that is missing here is certainly not stored; otherwise
+    /// the disk may have it.
     package let isComplete: Bool
 
     /// The size of the responses in memory, in bytes.
@@ -50,7 +51,7 @@ extension StoredResponse {
             body: .bytes([]), row: row, variantLimit: variantLimit)
     }
 
-    /// Whether the other response arrived too late: this one is newer and was requested later (RFC 9111 §4).
+    /// Whether the other response arrived too late: this response is newer and was requested later (RFC 9111 §4).
     ///
     /// Date alone does not decide: a response with a Date in the future could not be replaced until that date.
     func supersedes(_ other: StoredResponse) -> Bool {

@@ -16,7 +16,7 @@ package final class PendingReader: Sendable {
 
     deinit { pending.detach(reader: id) }
 
-    /// Reads the body at this position. Also tells the pending response that everything before it was used.
+    /// Reads the body at this position. Also tells the pending response that the reader no longer needs the bytes before this position.
     package func read(at position: UInt64) -> PendingRead { pending.read(at: position, reader: id) }
 
     /// Calls back once when `read(at:)` no longer returns `wait`; at once if there is already something to read.

@@ -3,7 +3,8 @@ import HTTPCaching
 /// Operations for readers of a pending body, on any loop.
 extension PendingResponse {
     /// A new reader, from the body's start.
-    /// - Returns: `nil` if the start is no longer in memory or on disk, or the body was interrupted: send a separate request.
+    /// - Returns: `nil` if the start is no longer in memory or on disk, or the body was interrupted. The caller must then
+    ///   send a separate request.
     package func attach() -> PendingReader? {
         let id = state.withLock { state -> Int? in
             if state.phase == .aborted { return nil }

@@ -34,7 +34,7 @@ extension PendingResponse {
         }
     }
 
-    /// Notes that a run was committed.
+    /// Notes that a run of chunks was committed.
     func didCommit(_ run: PendingRun) {
         var wakes: [PendingState.Wake] = []
         let isPressed = core.pendingBudget.isExceeded
@@ -91,7 +91,7 @@ extension PendingResponse {
         didEnd(.stored(response))
     }
 
-    /// - Parameter isCounted: whether the reason for not storing the response is already counted, or a part of it is stored.
+    /// - Parameter isCounted: whether the reason for not storing the response is already counted, or a part of the response is stored.
     func didEnd(_ outcome: PendingOutcome, isCounted: Bool = false) {
         let (waiting, reason) = state.withLock { state -> ([@Sendable (PendingOutcome) -> Void], UnstoredReason?) in
             let reason = state.reasonOfEnd(outcome)
@@ -136,8 +136,8 @@ extension PendingResponse {
         if state.phase == .finished, plan.part == nil {
             return .complete(run, length: state.length, whole: whole, trailers: state.trailers)
         }
-        // A part or an interrupted body may be joined with the rest. An origin that sends more than it declared may have mixed up two
-        // bodies.
+        // A part or an interrupted body is kept only if it can be joined with the rest. A body longer than declared is not kept: the
+        // origin may have mixed up two bodies.
         let isWorthKeeping = plan.hasStrongValidator && plan.wholeLength != nil && state.length > 0 && !state.isTooLong
         return isWorthKeeping ? .keepPartial(run, length: state.length) : .discard
     }

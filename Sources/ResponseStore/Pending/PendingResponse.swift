@@ -33,8 +33,8 @@ package final class PendingResponse: Sendable {
         self.state = Guarded(state)
     }
 
-    /// The number of bytes kept in memory for readers. At least two runs, so that one can arrive while the other is written; the whole
-    /// body if only memory keeps it.
+    /// The number of bytes kept in memory for readers. At least two runs of chunks, so that one run can arrive while the other is
+    /// written; the whole body if only memory keeps it.
     let window: Int
 
     // MARK: The fetch
@@ -171,7 +171,7 @@ package final class PendingResponse: Sendable {
     /// fetch, and the rest of this transfer is not needed.
     package var isOverlapped: Bool { state.withLock { $0.isOverlapped } }
 
-    /// Notes that the other fetch has begun.
+    /// Notes that another fetch has begun, which transfers the rest of the body.
     func noteOverlap(by other: PendingPlan) {
         guard let otherStart = other.part?.start else { return }
         let start = plan.part?.start ?? 0
@@ -181,7 +181,7 @@ package final class PendingResponse: Sendable {
         }
     }
 
-    /// Whether more bytes have arrived than are to be kept.
+    /// Whether more bytes have arrived than may be kept.
     package var isTooLongToKeep: Bool {
         length > min(plan.keptLength ?? .max, core.greatestBodyLength(of: plan.response))
     }

@@ -75,7 +75,7 @@ struct PendingState: Sendable {
     mutating func trim(window: Int, isPressed: Bool) {
         var dropped = 0
         while dropped < chunks.count, mayDrop(chunks[dropped], number: firstChunk + dropped) {
-            // For a paused fetch, more is dropped than the next piece needs.
+            // If the fetch is paused, more chunks are dropped than the next piece needs, so that the fetch does not pause again at once.
             let isBeyondWindow = bytesInMemory >= (isPaused ? window - window / 8 : window)
             guard isBeyondWindow || isPressed else { break }
             bytesInMemory -= chunks[dropped].capacity

@@ -8,7 +8,7 @@ import HTTPMessage
 package struct Purge: Sendable {
     enum Target: Sendable {
         case filter(StoreFilter)
-        /// Every variant of these keys.
+        /// The purge covers every variant of these keys.
         case keys([[UInt8]])
     }
 

@@ -35,7 +35,7 @@ final class PurgeMarks: Sendable {
         return contents.withLock { $0.marks.filter(\.isActive).map(\.purge) }
     }
 
-    /// - Parameter makeRow: creates the boundary.
+    /// - Parameter makeRow: returns a new row id, which becomes the purge's boundary.
     /// - Returns: `nil` if too many purges are active.
     func publish(_ target: Purge.Target, isSoft: Bool, at time: Timestamp, makeRow: () -> StoredRowID) -> Purge? {
         contents.withLock { contents in
@@ -67,7 +67,8 @@ final class PurgeMarks: Sendable {
         }
     }
 
-    /// A response that is about to be kept in memory, after the purges: a soft purge makes it stale. `nil` if a purge removes it.
+    /// Applies the purges to a response that is about to be kept in memory. Returns the response, made stale by a soft
+    /// purge, or `nil` if a purge removes it.
     /// - Parameter since: the number of the latest purge when its fetch began.
     func left(of response: StoredResponse, since: Int64) -> StoredResponse? {
         guard latest != since || activeCount.load(ordering: .acquiring) > 0 else { return response }
@@ -104,7 +105,7 @@ final class PurgeMarks: Sendable {
 }
 
 extension [Purge] {
-    /// A stored response after these purges: a soft purge makes it stale. `nil` if a purge removes it.
+    /// Applies these purges to a stored response. Returns the response, made stale by a soft purge, or `nil` if a purge removes it.
     func left(of response: StoredResponse) -> StoredResponse? {
         var left = response
         for purge in self {
@@ -114,7 +115,7 @@ extension [Purge] {
         return left
     }
 
-    /// A row of a listing after these purges: a soft purge makes it stale. `nil` if a purge removes it.
+    /// Applies these purges to a row of a listing. Returns the row, made stale by a soft purge, or `nil` if a purge removes it.
     func left(of entry: StoredEntry, requestTime: Timestamp) -> StoredEntry? {
         var left = entry
         for purge in self where purge.precedes(row: entry.row, requestTime: requestTime) && purge.matches(left) {

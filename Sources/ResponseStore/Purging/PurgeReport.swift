@@ -10,7 +10,7 @@ package final class PurgeReport: Sendable {
         said.wake()
     }
 
-    /// The next progress; `nil` if there is none in time.
+    /// The next progress; `nil` if none is reported within this time.
     package func next(waitingAtMost milliseconds: Int? = nil) -> PurgeProgress? {
         said.wait(atMost: milliseconds) { $0.isEmpty ? nil : $0.removeFirst() }
     }

@@ -5,7 +5,7 @@ import HTTPMessage
 /// A caller's request for a purge.
 package enum PurgeRequest: Sendable {
     case matching(StoreFilter)
-    /// Every variant of these keys.
+    /// Purge every variant of these keys.
     case keys([[UInt8]])
 
     var target: Purge.Target {
@@ -21,7 +21,7 @@ extension ResponseStore {
     /// requests that were sent before the purge are not stored.
     /// - Parameters:
     ///   - isSoft: make the responses stale instead of removing them.
-    ///   - alsoFrom: removes them from caches that the caller has beside the store. Called before this returns.
+    ///   - alsoFrom: applies the purge to other caches of the caller. Called before this method returns.
     ///   - report: gets `inEffect`, then `done`; or `interrupted`. Called on the store's threads.
     /// - Returns: `false` if too many purges are active; nothing has happened then.
     @discardableResult

@@ -2,7 +2,7 @@ import HTTPCaching
 import HTTPMessage
 import SQLiteDatabase
 
-/// The marks of purges in the file. Each stays until everything it covers is deleted.
+/// The marks of purges in the file. A mark stays until everything that its purge covers is deleted.
 extension WritingTables {
     func insert(_ purge: Purge) throws(StoreError) {
         guard case .filter(let filter) = purge.target else { return }
@@ -31,7 +31,7 @@ extension WritingTables {
 
 extension Connection {
     /// The purges that are not complete.
-    /// - Throws: if one of them is unreadable, since responses that it covers could be served again.
+    /// - Throws: an error if one of the purges is unreadable, since responses that it covers could be served again.
     func purges() throws(StoreError) -> [PurgeScan] {
         let query = try prepare("SELECT id, boundary, time, soft, cursor, count, filter, checksum FROM purge ORDER BY id")
         var scans: [PurgeScan] = []

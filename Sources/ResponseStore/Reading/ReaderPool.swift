@@ -25,7 +25,7 @@ enum ReadJob: Sendable {
 package enum LookUpResult: Sendable {
     case found(StoredVariants)
     case absent
-    /// Too many reads are queued, or the file cannot be read: treated as absent for this request.
+    /// Too many reads are queued, or the file cannot be read. For this request, the response is treated as absent.
     case unavailable
 }
 
@@ -33,7 +33,7 @@ package enum LookUpResult: Sendable {
 package enum BodyReadResult: Sendable {
     /// The range has the requested bytes, from the requested offset on.
     case bytes([UInt8], Range<Int>)
-    /// Missing or corrupt. The response is being removed.
+    /// The piece is missing or corrupt. The response is being removed.
     case failed
 }
 
@@ -100,7 +100,7 @@ final class ReaderPool<Job: Sendable>: Sendable {
         monitor.wake()
     }
 
-    /// Removes the jobs that will no longer be done.
+    /// Removes all queued jobs, which no reader will do any more.
     func takeAll() -> [Job] {
         monitor.withLock { contents in
             var jobs: [Job] = []
@@ -111,7 +111,7 @@ final class ReaderPool<Job: Sendable>: Sendable {
 
     // MARK: The writer
 
-    /// Makes every reader close the file, and waits for it.
+    /// Makes every reader close the file, and waits until all have closed it.
     func suspend() {
         monitor.withLock { $0.isSuspended = true }
         monitor.wake()

@@ -2,7 +2,7 @@ import HTTPCaching
 
 /// One reading thread: its connection, and the jobs that it takes from the pool. Confined to that thread.
 ///
-/// Each job is at most one short read transaction: an open one keeps the write-ahead log from being reset.
+/// Each job is at most one short read transaction, because an open transaction keeps the write-ahead log from being reset.
 final class StoreReader {
     private let core: StoreCore
     private var tables: ReadingTables?
@@ -106,8 +106,8 @@ final class StoreReader {
         if job.body.id < 0 {
             switch try tables.piece(ofExtents: job.body, at: job.offset) {
             case .bytes(let bytes, let range): return job.answer(.bytes(bytes, range))
-            // A request that completes a partial response reads up to where the rest has arrived; the transfer may have been
-            // interrupted.
+            // Missing bytes are not always damage: the transfer that should complete a partial response may have been
+            // interrupted. The writer checks that.
             case .missing: reportDamage(0 &- job.body.id, .hole(at: job.offset))
             case .damaged: reportDamage(0 &- job.body.id, .body(job.body.id))
             }

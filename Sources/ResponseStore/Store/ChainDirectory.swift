@@ -21,7 +21,7 @@ final class ChainDirectory: Sendable {
 
     private let state = Guarded(State())
 
-    /// The shared instance of this chain. If there is none yet, it is this instance from now on.
+    /// The shared instance of this chain. If there is none yet, the passed instance becomes the shared one.
     /// - Returns: `nil` if the chains in memory would exceed `StoreLimits.chainOctets` bytes.
     func shared(_ chain: RecordedChain) -> RecordedChain? {
         state.withLock { state in

@@ -13,7 +13,8 @@ package final class ResponseStore: Sendable {
     private let threads: Guarded<[StoreThread]>
 
     /// Opens the store, in constant time. A damaged file is moved aside.
-    /// - Throws: if another process uses the store, its file belongs to a newer version or another application, or it cannot be opened.
+    /// - Throws: an error if another process uses the store, if its file belongs to a newer version or another application,
+    ///   or if the file cannot be opened.
     package init(_ configuration: StoreConfiguration) throws(StoreError) {
         let secret = FileSystem.randomBytes(KeyHasher.secretLength)
         if !configuration.writesFile {
@@ -106,7 +107,7 @@ package final class ResponseStore: Sendable {
         if !core.readers.add(.body(BodyReadJob(body: body, offset: offset, answer: answer))) { answer(.failed) }
     }
 
-    /// Keeps a body readable until the hold is released. Take it before the first read.
+    /// Keeps a body readable until the returned hold is released. Call this before the first read of the body.
     package func hold(_ body: BodyReference) -> BodyHold { BodyHold(body, in: core.holds) }
 
     /// Whether there are partial responses.
@@ -119,10 +120,10 @@ package final class ResponseStore: Sendable {
         return purges.isEmpty ? found : found.filter { purges.left(of: $0.response) === $0.response }
     }
 
-    /// Whether a body is being stored.
+    /// Whether any body is being stored.
     package var hasPending: Bool { core.pendingResponses.count > 0 }
 
-    /// The bodies being stored for a key that will soon be available in the store. Does not block on the disk.
+    /// The bodies that are being stored for a key and will soon be available in the store. Does not block on the disk.
     package func pendingResponses(of key: [UInt8]) -> [PendingResponse] {
         core.pendingResponses.all(of: core.memory.hasher.hash(key.span)).filter { $0.plan.response.key == key && $0.isStoring }
     }
@@ -169,7 +170,7 @@ package final class ResponseStore: Sendable {
     /// - Returns: `nil` if the response cannot be stored: the writer is too slow, the disk is full, or the body is too long.
     package func beginPending(_ plan: PendingPlan) -> PendingResponse? {
         let isForDisk = core.memory.hasDisk && !plan.response.facts.isMemoryOnly
-        // Memory alone does not keep partial responses.
+        // A store that only uses memory keeps no partial responses.
         if plan.part != nil, !isForDisk { return nil }
         if let reason = refusal(of: plan, isForDisk: isForDisk) {
             core.unstored.note(reason)
@@ -181,7 +182,7 @@ package final class ResponseStore: Sendable {
             since: plan.since ?? moment(of: plan.response.key))
         if plan.part != nil { for other in pendingResponses(of: plan.response.key) { other.noteOverlap(by: plan) } }
         core.pendingResponses.add(pending)
-        // From here on, a purge or invalidation finds the response among the pending ones.
+        // From here on, a purge or invalidation finds this response among the pending responses.
         let isPurged = core.purges.left(of: plan.response, since: pending.since.purge) !== plan.response
         if isPurged || core.memory.wasInvalidated(hash, since: pending.since) { pending.stopKeeping() }
         core.counters.pendingResponses.wrappingAdd(1, ordering: .relaxed)
@@ -206,7 +207,7 @@ package final class ResponseStore: Sendable {
     }
 
     /// Replaces a complete or partial response with its freshened version (RFC 9111 §4.3.4).
-    /// - Parameter since: `moment` when the request was sent that received the 304; `nil` means now.
+    /// - Parameter since: `moment` when the request for the 304 was sent; `nil` means now.
     package func freshen(_ old: StoredResponse, as new: StoredResponse, since: StoreEpoch? = nil) {
         let hash = core.memory.hasher.hash(new.key)
         let since = since ?? core.memory.moment(hash)
@@ -218,7 +219,8 @@ package final class ResponseStore: Sendable {
         }
     }
 
-    /// The 304 forbids storing the response on disk: deletes the row. Memory alone keeps the response if it has the body (T45).
+    /// Called if a 304 forbids storing its response on disk: deletes the row. Memory keeps the response if it has the body
+    /// (threat T45 in docs/threats.md).
     private func takeOffDisk(_ old: StoredResponse, as new: StoredResponse, _ hash: KeyHash, since: StoreEpoch) {
         let core = core
         let removeRow = {
@@ -242,8 +244,8 @@ package final class ResponseStore: Sendable {
             core.memory.invalidate(key, hash, isBeingWritten: !pendingResponses.isEmpty) {
                 core.queue.add(.invalidate(key: key, hash), urgent: true)
             }
-            // Removed last: the change that was queued above is now waiting, and while a change waits, the writer keeps no part of its
-            // key.
+            // Partial responses are removed last: the change queued above is now waiting, and while a change to a key waits, the
+            // writer adds no partial response of that key.
             core.partials.remove(key: key)
         }
     }

@@ -2,8 +2,8 @@ import HTTPCaching
 import SQLiteDatabase
 
 extension StoreCore {
-    /// For a store that reads, behind memory, a file that another process may write.
-    /// - Throws: if the file cannot be read, or another version wrote it.
+    /// Creates the core of a store that reads a file, which another process may write, and keeps new responses in memory only.
+    /// - Throws: an error if the file cannot be read, or another version wrote it.
     convenience init(readingBackingStore configuration: StoreConfiguration) throws(StoreError) {
         let connection = try StoreFile(path: configuration.path, role: configuration.role).connect(.browsing)
         try Schema.expectCurrent(on: connection)

@@ -10,7 +10,7 @@ final class StoreCore: Sendable {
     static let firstRowAboveFile: StoredRowID = 1 << 42
 
     let configuration: StoreConfiguration
-    /// `nil` for a store in memory.
+    /// The store's file; `nil` for a store that is only in memory.
     let file: StoreFile?
     /// The secret for hashing keys.
     let secret: [UInt8]
@@ -60,7 +60,7 @@ final class StoreCore: Sendable {
         memory.hasDisk && !response.facts.isMemoryOnly ? bodyLimit : UInt64(configuration.memoryBodyLimit)
     }
 
-    /// Each pending response may keep at least two chunks in memory, so their number is limited too.
+    /// Each pending response may keep at least two chunks in memory, so the number of pending responses is limited too.
     var mayBeginPending: Bool {
         !pendingBudget.isExceeded && pendingResponses.count < max(1, configuration.limits.pendingBytes / (2 * Chunk.length))
     }

@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// A value with a lock, on which threads can wait for changes by others.
+/// A value with a lock. Threads can wait until other threads change the value.
 ///
 /// `wake` never blocks on the woken threads. The broadcast of glibc's condition variable waits for threads that were woken before and
 /// have not run since, and event loops call `wake`. So waiting uses the kernel's `futex` directly, beside the C library's mutex.
@@ -10,7 +10,7 @@ import Synchronization
 final class Monitor<Value>: @unchecked Sendable {
     private var value: Value
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    /// The number of wakes.
+    /// How many times `wake` was called.
     private let wakes: UnsafeMutablePointer<UInt32>
     private let waitingCount = Atomic<Int>(0)
 
@@ -37,7 +37,8 @@ final class Monitor<Value>: @unchecked Sendable {
     /// Wakes all waiting threads to check again. Call it after a change, without the lock.
     func wake() {
         larder_futex_count(wakes)
-        // A thread that began to wait before the change is counted; one that checks after the change sees it.
+        // A thread that began to wait before the change is included in `waitingCount`; a thread that checks the value later
+        // sees the change.
         if waitingCount.load(ordering: .sequentiallyConsistent) > 0 { larder_futex_wake(wakes) }
     }
 

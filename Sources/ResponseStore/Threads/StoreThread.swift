@@ -15,7 +15,7 @@ final class StoreThread: Sendable {
         self.thread = thread
     }
 
-    /// Call it once.
+    /// Waits for the end of the thread. Call this only once.
     func join() { pthread_join(thread, nil) }
 }
 

@@ -10,7 +10,8 @@ final class Checkpointer: Sendable {
         var hasFileOpen = false
         /// The number of completed checkpoints.
         var finished = 0
-        /// Whether the last checkpoint wrote back everything that it saw. Set when it ends, and cleared when the writer has read it.
+        /// Whether the last checkpoint wrote back everything that it saw. Set when the checkpoint ends, and cleared when the
+        /// writer has read this value.
         var news: Bool?
     }
 
@@ -30,8 +31,8 @@ final class Checkpointer: Sendable {
                     if connection == nil { connection = try core.file?.connect(.checkpointing) }
                     isWhole = try connection?.checkpoint(.passive) ?? false
                 } catch {
-                    // Busy or a full disk: the writer requests another checkpoint. Damage is found again and handled by the writer's
-                    // own statements.
+                    // If the file is busy or the disk is full, the writer requests another checkpoint. Damage is found again and
+                    // handled by the writer's own statements.
                 }
                 monitor.withLock { contents in
                     contents.isRunning = false
@@ -59,7 +60,7 @@ final class Checkpointer: Sendable {
             guard contents.isRequested else { return nil }
             contents.isRequested = false
             contents.isRunning = true
-            // Stays `true` until this thread calls this method again, because it may open the file at any time.
+            // Stays `true` until this thread calls this method again, because until then the thread may open the file at any time.
             contents.hasFileOpen = true
             return .checkpoint
         } ?? .look
@@ -94,7 +95,7 @@ final class Checkpointer: Sendable {
         let _: Bool? = monitor.wait(atMost: milliseconds) { $0.finished >= target ? true : nil }
     }
 
-    /// Makes the thread close the file, and waits for it.
+    /// Makes the thread close the file, and waits until it is closed.
     func suspend() {
         monitor.withLock { $0.isSuspended = true }
         monitor.wake()

@@ -20,7 +20,7 @@ struct DiskRoom {
         reservedSpace = ReservedSpace(besideStoreAt: configuration.path, length: configuration.limits.reservedSpaceBytes)
     }
 
-    /// The marks that apply: the configured ones, or lower ones while the disk has less space.
+    /// The marks that apply: the configured marks, or lower marks while the disk has less space.
     var marks: (high: Int64, low: Int64) {
         let marks = learned ?? configured
         return (Int64(marks.high), Int64(marks.low))

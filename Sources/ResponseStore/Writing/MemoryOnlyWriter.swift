@@ -36,7 +36,7 @@ final class MemoryOnlyWriter {
                 work.report(.inEffect)
                 work.report(.done(count: work.inMemoryAlone))
             case .lookUp(let job): if !core.readers.add(.lookUp(job)) { job.answer(.unavailable) }
-            // The other operations concern a file, which its owner handles.
+            // The other operations change a file, and this store writes none.
             default: break
             }
         }

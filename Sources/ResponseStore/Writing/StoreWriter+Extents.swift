@@ -101,7 +101,7 @@ extension StoreWriter {
         return nil
     }
 
-    /// Deletes a joined response, because a newer one is stored instead.
+    /// Deletes a joined response, because a newer response is stored instead.
     private func deleteJoined(_ row: WritingTables.RowSummary) throws(StoreError) {
         var row = row
         row.state = .partial
@@ -162,7 +162,7 @@ extension StoreWriter {
 
     /// Adds a partial response to the directory, so that lookups find it.
     func tidyUpPartial(_ row: WritingTables.RowSummary) throws(StoreError) {
-        // A pending response handled before may have completed or replaced it.
+        // A pending response that was handled before may have completed or replaced this partial response.
         guard let tables, let now = try tables.row(row.id), now.state == .partial else { return }
         core.memory.noteStoredKey(row.keyHash)
         notedPartials.insert(row.id)

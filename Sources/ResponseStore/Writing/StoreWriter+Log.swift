@@ -6,8 +6,8 @@ import SQLiteDatabase
 /// written to all the time, so three more limits slow down the work that adds to the log:
 /// - `logHoldBytes`: bodies being received, evictions below the high mark and purges wait, and the writer restarts the log as soon as
 ///   the checkpointer has caught up.
-/// - `logLimitBytes`: the queue accepts a response only while the log, with what the queue will add to it, stays below.
-/// - The same limit, if it is reached nevertheless: no transaction begins before the log is restarted.
+/// - `logLimitBytes`: the queue accepts a response only while the log, with what the queue will add to it, stays below this limit.
+/// - `logLimitBytes` again: if the log reaches it nevertheless, no transaction begins before the log is restarted.
 ///
 /// One transaction adds less than 100 MiB (`transactionOperations`, and the slices of evictions, purges and accesses), so the log stays
 /// below 256 MiB.

@@ -22,7 +22,7 @@ extension StoreWriter {
         case .displace(let response, let hash):
             transaction.mustHappen.append(operation)
             let variant = core.memory.hasher.variant(ofNominated: response.nominatedFields)
-            // Memory did not know that the disk has a newer response: it removes its response, and the next lookup reads the disk.
+            // Memory did not know that the disk has a newer response. Memory removes its own response; the next lookup reads the disk.
             if try !replace(hash, by: response, variant: variant) { transaction.dropped.append((response.row, hash)) }
         case .invalidate(_, let hash):
             transaction.mustHappen.append(operation)
@@ -70,7 +70,7 @@ extension StoreWriter {
         row.fill(from: response, hash, core.memory.hasher)
         row.chain = try tables.chains.number(of: response.chain)
         guard try replace(hash, by: response, variant: row.variant) else {
-            // Memory did not know that the disk has a newer response: it removes its response, and the next lookup reads the disk.
+            // Memory did not know that the disk has a newer response. Memory removes its own response; the next lookup reads the disk.
             transaction.dropped.append((response.row, hash))
             transaction.gone.append(hash)
             transaction.storedCount -= 1

@@ -11,8 +11,8 @@ extension StoreWriter {
         do {
             core.configuration.report(.movedAside(to: try file.moveAside(), reason: reason))
         } catch {
-            // Another file has the name now, or the file cannot be renamed. Nothing is stored until the path is free or names a store
-            // again.
+            // Another file has the store's name now, or the file cannot be renamed. Nothing is stored until the path is free or names
+            // a store again.
             notices.tell(.writeFailed(error.message), kind: .writeFailed)
         }
         beginAgain()
@@ -65,7 +65,7 @@ extension StoreWriter {
         }
     }
 
-    /// Tries again, at intervals, to open a file. Without one, nothing is stored.
+    /// Tries again, at intervals, to open a file. Until a file is open, nothing is stored.
     func reopen(now: Int64) {
         guard now - lastReopening >= 10_000 else { return }
         lastReopening = now

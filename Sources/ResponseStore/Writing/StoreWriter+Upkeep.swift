@@ -70,7 +70,8 @@ extension StoreWriter {
             }
             if evicted == 0 {
                 isEvicting = false
-                // Only bodies being stored are left, or the totals were wrong.
+                // Nothing could be evicted although the totals are above the mark: only bodies being stored are left, or the
+                // totals are wrong.
                 tables.doubtTotals()
             }
             try commit()
@@ -101,7 +102,7 @@ extension StoreWriter {
         while deleteChunkSlice(), !isLogLong, droppingChunks > StoreWriter.droppingLimit {}
     }
 
-    /// The number of chunks: 32 MiB.
+    /// The number of chunks in one slice: 32 MiB in total.
     private static let droppingLimit = 256
 
     /// - Returns: whether a slice was deleted.
@@ -132,7 +133,7 @@ extension StoreWriter {
         }
     }
 
-    /// The number of chunks: 8 MiB.
+    /// The number of chunks in one slice: 8 MiB in total.
     private static let chunkSlice = 64
 
     // MARK: Rows that the previous process left

@@ -5,7 +5,7 @@ import HTTPCaching
 final class StoreWriter {
     let core: StoreCore
     let file: StoreFile
-    /// `nil` while no file can be opened: nothing is stored then.
+    /// The tables of the open file; `nil` while no file can be opened, and then nothing is stored.
     var tables: WritingTables?
     var transaction = Transaction()
     var row = ResponseRow()
@@ -23,9 +23,9 @@ final class StoreWriter {
     /// When to request the next checkpoint if the last one could not empty a long log.
     var nextCheckpoint: Int64 = 0
     var postponed: [PendingResponse] = []
-    /// Rows of partial responses left by the previous process whose keys memory has noted.
+    /// Rows of partial responses that the previous process left. Memory has noted the keys of these rows.
     var notedPartials: Set<StoredRowID> = []
-    /// Rows left unfinished by the previous process have ids below this one.
+    /// Rows that the previous process left unfinished have ids below this id.
     let firstRow: StoredRowID
     var hasTidiedUp = false
     var tidiedUpTo: StoredRowID = 0
@@ -219,7 +219,8 @@ final class StoreWriter {
             switch change {
             case .kept(let partial, let hash):
                 core.partials.keep(partial)
-                // A waiting change to the key may invalidate it; a change queued from here on removes it.
+                // A change that waits for the key may invalidate this partial response, so it is removed. A change that is
+                // queued later removes the partial response itself.
                 if core.memory.isWaiting(hash) { core.partials.remove(row: partial.response.row) }
             case .gone(let row): core.partials.remove(row: row)
             }
@@ -262,7 +263,7 @@ final class StoreWriter {
         for hash in failed.settled { core.memory.settle(hash) }
         for pending in failed.pendingResponses {
             pending.stopStoring(because: .writeFailed)
-            // Not even its row could be deleted; the next process will delete the row.
+            // The row of the pending response could not be deleted; the next process will delete it.
             if pending.isDiscarded { end(pending, nil) }
         }
         for job in failed.lookUps { forward(job) }

@@ -28,7 +28,7 @@ struct Transaction {
     var partials: [PartialChange] = []
     var storedCount = 0
     var partialCount = 0
-    /// Responses that are not stored because a newer one is.
+    /// Responses that are not stored because a newer one is stored instead.
     var supersededCount = 0
     /// The number of body bytes written.
     var byteCount = 0
@@ -39,7 +39,7 @@ struct Transaction {
 
 /// A body whose row is `dropped`, or an extent that is no longer needed. Its chunks are deleted in slices.
 struct DroppedBody {
-    /// 0 for an extent that no longer belongs to a response.
+    /// The row of the response; 0 for an extent that no longer belongs to a response.
     var row: StoredRowID
     var body: Int64
     var next = 0

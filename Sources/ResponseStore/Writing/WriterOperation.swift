@@ -26,7 +26,7 @@ enum WriterOperation: Sendable {
     /// the same time.
     static let fixedWork = 2560
 
-    /// The cost for the writer.
+    /// The cost for the writer, in bytes: the bytes to write, plus `fixedWork`.
     var work: Int {
         switch self {
         case .pending(let pending): pending.unwrittenBytes + WriterOperation.fixedWork
@@ -34,7 +34,7 @@ enum WriterOperation: Sendable {
         }
     }
 
-    /// The size in the queue.
+    /// The size in the queue, in bytes.
     var byteCount: Int {
         switch self {
         case .store(let response, _): Int(response.body.length) + response.preparedHead.count + 512

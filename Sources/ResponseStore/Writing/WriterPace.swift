@@ -22,7 +22,7 @@ struct WriterPace {
         began = now
         guard milliseconds >= WriterPace.leastMilliseconds || work >= WriterPace.leastWork else { return }
         let latest = Double(work) / Double(max(milliseconds, 1))
-        // The average with the latest rate: slows down at once, and is fast again after a few transactions.
+        // The average of the rate so far and the latest rate. So the rate follows a change within a few transactions.
         rate = max((rate + latest) / 2, WriterPace.leastRate)
         work = 0
         milliseconds = 0

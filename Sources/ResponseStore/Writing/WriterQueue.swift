@@ -10,8 +10,8 @@ final class WriterQueue: Sendable {
     private struct Contents {
         var operations: [WriterOperation] = []
         var byteCount = 0
-        /// The cost of the queued operations for the writer, in bytes, and the cost of the operations that it has taken and not yet
-        /// written.
+        /// The cost of the queued operations for the writer, in bytes, and the cost of the operations that the writer has taken and
+        /// not yet written.
         var work = 0
         var workTaken = 0
         /// When the first of the queued operations was added.
@@ -54,7 +54,7 @@ final class WriterQueue: Sendable {
 
     var count: (operations: Int, bytes: Int) { monitor.withLock { ($0.operations.count, $0.byteCount) } }
 
-    /// Why a new body should not be stored; `nil` if it may.
+    /// Why a new body should not be stored; `nil` if it may be stored.
     var refusal: UnstoredReason? {
         if refusesNew.load(ordering: .relaxed) { return .diskFull }
         let now = Clock.monotonicMilliseconds()
@@ -74,9 +74,9 @@ final class WriterQueue: Sendable {
     }
 
     /// Adds an operation within the limits.
-    /// - Parameter isPromised: whether it was accepted before its body arrived (by checking `refusal`): then only a full disk causes a
-    ///   rejection.
-    /// - Returns: why it was not added; `nil` if it was.
+    /// - Parameter isPromised: whether `refusal` accepted the response before its body arrived; then only a full disk or a closing
+    ///   store causes a rejection.
+    /// - Returns: why the operation was not added; `nil` if it was added.
     func offer(_ operation: WriterOperation, isPromised: Bool = false) -> UnstoredReason? {
         if refusesNew.load(ordering: .relaxed) { return .diskFull }
         let (bytes, work) = (operation.byteCount, operation.work)
@@ -117,7 +117,7 @@ final class WriterQueue: Sendable {
 
     // MARK: The writer
 
-    /// Waits for work; then, unless a caller waits for it, for more work, so that fewer transactions are needed.
+    /// Waits for work. Then waits for more work, so that fewer transactions are needed, unless a caller waits for the result.
     func next(waitingAtMost milliseconds: Int) -> Wake {
         let hasWork: Bool? = monitor.wait(atMost: milliseconds) { contents in
             contents.workTaken = 0

@@ -13,7 +13,7 @@ package enum DecodedBody {
         let codings = fields.lines.filter { $0.known == .contentEncoding }.map { fields.text(of: $0.value) }
         if codings.isEmpty { return octets }
         let limits = CodingLimits(length: lengthLimit)
-        // Callers need not know why decoding failed.
+        // The reason of the failure is discarded, because callers do not use it.
         return try? ContentDecoder.decoded(octets, contentEncoding: codings, limits: limits)
     }
 

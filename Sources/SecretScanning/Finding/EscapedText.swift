@@ -2,9 +2,9 @@ import HTTPMessage
 
 /// How the text around a secret is escaped in JSON, queries and forms.
 enum EscapedText {
-    /// A space in plain text, in a form and in a URI.
+    /// The forms of a space: in plain text, in a form, and in a URI.
     private static let blanks = [" ", "+", "%20"].map { Array($0.utf8) }
-    /// A line feed in a URI and in a form.
+    /// The form of a line feed in a URI and in a form.
     static let lineFeed = Array("%0A".utf8)
     private static let closingBrackets = ["]", "%5D", "%5d"].map { Array($0.utf8) }
     private static let equals = ["=", "%3D", "%3d"].map { Array($0.utf8) }
@@ -69,7 +69,7 @@ enum EscapedText {
         var end = start
         while end < octets.count, end - start < SecretScan.tokenLengthLimit {
             switch octets[end] {
-            // Quotes and angle brackets enclose the text that contains the field.
+            // Quotes and angle brackets end the value, because they enclose the text that contains the field.
             case _ where "&;#<>'\" \r\n".utf8.contains(octets[end]): return start..<end
             // JSON may escape a slash, which a value can contain. Before other bytes, a backslash ends the value.
             case ASCII.backslash:

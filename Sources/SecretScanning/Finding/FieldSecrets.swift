@@ -9,7 +9,7 @@ enum FieldSecrets {
         case text
     }
 
-    /// - Parameter evidence: the evidence of the field's name.
+    /// - Parameter evidence: how strongly the field's name indicates a secret.
     /// - Returns: the secrets as ranges in the value, in order.
     static func part(of line: FieldLine, in fields: Fields, _ evidence: SecretNames.Evidence?) -> Part {
         let value = Array(fields.bytes[line.value.range])

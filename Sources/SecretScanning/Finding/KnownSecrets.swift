@@ -98,7 +98,7 @@ struct KnownSecrets {
         }
     }
 
-    // MARK: Forms
+    // MARK: Forms of a secret
 
     /// The value in plain text, and as escaped in URIs, forms, JSON and XML.
     private static func escaped(_ value: [UInt8]) -> Set<[UInt8]> {
@@ -161,7 +161,7 @@ struct KnownSecrets {
         return forms
     }
 
-    // MARK: Finding
+    // MARK: Finding known secrets
 
     /// The known secrets in a text, in order and without overlaps.
     func found(in text: [UInt8]) -> [FoundSecret] {
@@ -202,8 +202,8 @@ struct KnownSecrets {
             comparisons += 1
             let common = Self.commonLength(form.octets, rest)
             guard common == form.octets.count else {
-                // A shorter form can only be a prefix of the text if it is no longer than the part that this form and the text have
-                // in common.
+                // If a shorter form is also a prefix of the text, it is no longer than the beginning that this form and the text have in
+                // common.
                 rest = UnsafeBufferPointer(rebasing: rest[..<common])
                 index = min(self.place(of: rest, in: numbers, includingEqual: true, &comparisons), index) - 1
                 continue

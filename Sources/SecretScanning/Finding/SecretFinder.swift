@@ -63,14 +63,15 @@ package struct SecretFinder: Sendable {
         allSecrets(in: uri, restFrom: SplitURI(uri).origin.count) { $0.searchURLs() }
     }
 
-    /// The secrets in a decoded body, in the part that was searched.
+    /// The secrets in the searched part of a decoded body.
     package func secrets(inBody text: [UInt8], _ kind: MediaKind) -> [FoundSecret] { search(inBody: text, kind).secrets }
 
     /// Searches a decoded body.
     package func search(inBody text: [UInt8], _ kind: MediaKind) -> Search {
         search(text) {
             $0.search(as: kind)
-            // The pairs of a form are searched by `search(as:)`. URLs within JSON strings are plain text, and are found here too.
+            // The pairs of a form are searched by `search(as:)`. This search also finds URLs within JSON strings, where they are plain
+            // text.
             $0.searchURLs()
         }
     }
@@ -94,7 +95,7 @@ package struct SecretFinder: Sendable {
     ) -> [FoundSecret] {
         let search = search(text, structure)
         if search.isWhole { return search.secrets }
-        // A secret that crosses the end of the search becomes part of the unsearched rest.
+        // If a secret extends beyond the position where the search ended, the unsearched rest begins with this secret.
         let beyond = search.secrets.first { $0.range.upperBound > search.end }
         let start = max(min(search.end, beyond?.range.lowerBound ?? search.end), floor)
         let rest = FoundSecret(range: start..<text.count, kind: .opaque, isPlaceholder: false, evidence: .password)
@@ -149,7 +150,7 @@ extension Array<FoundSecret> {
         return (result + first[place...]).withoutOverlaps
     }
 
-    /// Of overlapping secrets, keeps the one that begins first.
+    /// If secrets overlap, keeps the secret that begins first.
     private var withoutOverlaps: [FoundSecret] {
         var end = 0
         return filter { secret in

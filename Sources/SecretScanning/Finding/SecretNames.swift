@@ -100,7 +100,7 @@ enum SecretNames {
         "bostoken", "eostoken", "unktoken", "padtoken", "septoken", "clstoken", "masktoken", "stoptoken", "specialtoken",
     ]
 
-    /// Whether a value is a secret, given the evidence of its name.
+    /// Whether a value is a secret, given how strongly its name indicates one.
     static func isSecret(_ value: some Collection<UInt8>, under evidence: Evidence) -> Bool {
         if value.isEmpty || nothing.contains(String(decoding: value.prefix(10), as: UTF8.self).lowercased()) { return false }
         return if case .random(let count) = evidence { value.count >= count && looksRandom(value) } else { true }

@@ -6,7 +6,7 @@ package struct FoundSecret: Equatable {
     package let kind: SecretKind
     /// Whether the secret is already a placeholder.
     package let isPlaceholder: Bool
-    /// The unescaped secret; `nil` if it is not escaped.
+    /// The unescaped secret; `nil` if the secret contains no escapes.
     package var value: [UInt8]?
     /// Text added on both sides of the placeholder: the quotes that a JSON number lacks.
     var quote: [UInt8] = []
@@ -15,7 +15,7 @@ package struct FoundSecret: Equatable {
 }
 
 extension FoundSecret {
-    /// A secret without evidence from a name.
+    /// A secret that no name indicates.
     package init(range: Range<Int>, kind: SecretKind, isPlaceholder: Bool) {
         self.init(range: range, kind: kind, isPlaceholder: isPlaceholder, value: nil)
     }
@@ -72,7 +72,7 @@ package enum SecretScan {
         names.filter { $0[0] == ASCII.lowercased(UInt8(octet)) }
     }
 
-    // These arrays are made once, because each word of a body may be compared with them.
+    // These arrays are made only once, because each word of a body may be compared with them.
     private static let webTokenStart = Array("eyJ".utf8)
     private static let awsKeyIDStarts = ["AKIA", "ASIA"].map { Array($0.utf8) }
     private static let fineGrainedStart = Array("github_pat_".utf8)
@@ -187,7 +187,7 @@ package enum SecretScan {
         // A form field does not continue past these bytes.
         if blank != [ASCII.space] { limit = octets.end(from: end, limit: limit - end) { !"&\" \r\n".utf8.contains($0) } }
         while end < limit, !octets.holds(closing, at: end) { end += 1 }
-        // A truncated key is a secret up to its end.
+        // If the last line of a key is missing, everything up to the end of the text is a secret.
         end = octets.holds(closing, at: end) ? end + closing.count : limit
         var mark = label + dashes.count
         if octets.holds(EscapedText.lineFeed, at: mark) { mark += EscapedText.lineFeed.count }

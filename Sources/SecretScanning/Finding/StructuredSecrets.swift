@@ -92,7 +92,7 @@ struct StructuredSecrets {
     /// The byte order mark U+FEFF in UTF-8.
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-    /// Searches a text of unknown format: JSON and XML if it looks like them, and URLs.
+    /// Searches a text of unknown format for URLs, and as JSON or XML if the text looks like that.
     private mutating func searchText() {
         let first = octets.dropFirst(octets.starts(with: Self.byteOrderMark) ? 3 : 0).first { !ASCII.isBlank($0) }
         if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") { searchJSON() }
@@ -141,7 +141,7 @@ struct StructuredSecrets {
         return end
     }
 
-    /// The end of a URL: at a byte that URLs do not contain.
+    /// The end of a URL: the first byte that URLs do not contain.
     private func endOfURL(from start: Int) -> Int {
         octets.end(from: start, limit: 16 << 10) { $0 > ASCII.space && $0 != 0x7F && !"\"'<>\\`".utf8.contains($0) }
     }
@@ -221,8 +221,8 @@ struct StructuredSecrets {
 
     // MARK: XML
 
-    /// Reads contents of elements and values of attributes. Also reads the attributes `value` and `content` next to a `name` that
-    /// indicates a secret. Also for HTML.
+    /// Reads contents of elements and values of attributes, in XML and in HTML. Also reads the attributes `value` and `content` next to a
+    /// `name` that indicates a secret.
     mutating func searchXML() {
         var place = 0
         while let opening = octets[place...].firstIndex(of: UInt8(ascii: "<")) {
@@ -268,8 +268,8 @@ struct StructuredSecrets {
         return (min(place + 1, octets.count), isEmpty)
     }
 
-    /// - Returns: the position to continue from. A CDATA section is skipped, since it contains no elements. Otherwise each of many
-    ///   unterminated sections would be read to the end of the text.
+    /// - Returns: the position to continue from. A CDATA section is skipped, since it contains no elements. If its end is missing, the
+    ///   search stops: otherwise each of many unterminated sections would be read to the end of the text.
     private mutating func noteContent(from start: Int, _ evidence: SecretNames.Evidence) -> Int {
         let opening = Array("<![CDATA[".utf8)
         var content = start
@@ -374,7 +374,7 @@ struct StructuredSecrets {
         return nil
     }
 
-    // MARK: Any kind
+    // MARK: Search by kind of body
 
     mutating func search(as kind: MediaKind) {
         switch kind {

@@ -76,7 +76,7 @@ struct TokenForm: Sendable {
     }
 }
 
-/// Webhook URLs whose last path segments are secret: any client that knows the URL can post.
+/// Webhook URLs whose last path segments are secret, because any client that knows the URL can send messages.
 enum WebhookPath {
     private static let slack = [Array("/services/".utf8), Array("/workflows/".utf8), Array("/triggers/".utf8)]
     private static let discord = Array("/webhooks/".utf8)

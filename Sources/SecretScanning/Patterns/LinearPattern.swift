@@ -1,27 +1,27 @@
 import HTTPMessage
 
-/// A regular expression whose matching time is bounded by the length of the text, whatever the pattern. It follows all alternatives
-/// at once, byte by byte, without backtracking (T35).
+/// A regular expression whose matching time is bounded by the length of the text, whatever the pattern. It follows all alternatives at
+/// once, byte by byte, without backtracking (threat T35).
 ///
-/// Supports bytes, `.`, classes `[a-z]` and `[^…]`, `\d \D \w \W \s \S`, groups, `|`, `* + ?` and `{m,n}`, and `^` and `$` for the
-/// ends of the text. Finds the leftmost match. If several matches begin there, finds the longest. There are no captures.
+/// Supports bytes, `.`, classes `[a-z]` and `[^…]`, `\d \D \w \W \s \S`, groups, `|`, `* + ?` and `{m,n}`, and `^` and `$` for the ends
+/// of the text. Finds the leftmost match. If several matches begin there, finds the longest. There are no captures.
 package struct LinearPattern: Sendable {
     /// The maximum number of steps in a pattern.
     static let stepLimit = 512
-    /// Replaces matches only in this many bytes from the beginning of a text. Recordings are looked up by the result, so the limit must not
-    /// change.
+    /// How many bytes from the beginning of a text are searched for matches to replace. Recordings are looked up by the result, so the
+    /// limit must not change.
     static let textLimit = 1 << 20
     /// The maximum number of steps for all replacements in a text. After that, the rest of the text stays unchanged.
     static let workLimit = 64 << 20
 
     private let steps: [Step]
-    /// For each byte: whether a match may begin with it. Most of a text is skipped by this check alone.
+    /// For each byte value: whether a match may begin with it. This check alone skips most of a text.
     private let beginnings: [Bool]
 
     /// One step of a compiled pattern.
     enum Step: Sendable {
         case octet(OctetSet)
-        /// Continues at both steps.
+        /// The search continues at both steps.
         case either(Int, Int)
         case go(Int)
         case start
@@ -99,7 +99,7 @@ package struct LinearPattern: Sendable {
         private let beginnings: [Bool]
         private var current: [(step: Int, start: Int)] = []
         private var next: [(step: Int, start: Int)] = []
-        /// For each step: the last round in which it was active.
+        /// For each step: the last round of the search in which the step was active.
         private var reached: [Int]
         private var round = 0
         private let roundLimit: Int

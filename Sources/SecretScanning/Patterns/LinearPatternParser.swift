@@ -25,7 +25,7 @@ struct LinearPatternParser {
         while next == UInt8(ascii: "|") {
             place += 1
             let other = try sequence()
-            // For A or B: after A, jump past B.
+            // For `A|B`: after A, jump past B.
             steps = try limited(
                 [.either(1, steps.count + 2)] + moved(steps, by: 1) + [.go(steps.count + 2 + other.count)]
                     + moved(other, by: steps.count + 2))
@@ -183,7 +183,9 @@ struct LinearPatternParser {
     }
 
     private func limited(_ steps: [LinearPattern.Step]) throws(SecretScanningError) -> [LinearPattern.Step] {
-        guard steps.count <= LinearPattern.stepLimit else { throw fault("more than \(LinearPattern.stepLimit) steps") }
+        guard steps.count <= LinearPattern.stepLimit else {
+            throw fault("the matcher would need more than \(LinearPattern.stepLimit) steps")
+        }
         return steps
     }
 

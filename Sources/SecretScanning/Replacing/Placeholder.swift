@@ -21,7 +21,7 @@ package enum Placeholder {
             return Array(secret[..<4]) + SecretMark.word + code[..<24]
         case .privateKey:
             let lines = secret.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: true)
-            // `BEGIN`, a space in its escaped form, and the key type.
+            // The first line consists of `BEGIN`, a space in its escaped form, and the key type.
             let label = lines.first.map { Array($0.dropFirst("BEGIN".utf8.count)) } ?? Array(" PRIVATE KEY".utf8)
             // In JSON, URIs and forms, line feeds are escaped.
             let escape = label.first == ASCII.space ? Array("\\n".utf8) : EscapedText.lineFeed

@@ -5,9 +5,9 @@ import HTTPMessage
 package enum SecretMark {
     /// Precedes the hexadecimal digits of the placeholder's code.
     package static let word = Array("larderSecret".utf8)
-    /// Precedes the code in tokens that have only capital letters and digits.
+    /// Precedes the placeholder's code in tokens that have only capital letters and digits.
     static let capitals = Array("LARDER".utf8)
-    /// A placeholder JWT's header: `{"alg":"none","typ":"JWT","larder":"secret"}`.
+    /// The header of a JWT that is a placeholder: `{"alg":"none","typ":"JWT","larder":"secret"}`.
     static let tokenHeader = Array("eyJhbGciOiJub25lIiwidHlwIjoiSldUIiwibGFyZGVyIjoic2VjcmV0In0".utf8)
     /// Replaces any secret in a canonical request.
     package static let canonical = Array("{secret}".utf8)

@@ -10,7 +10,8 @@ struct AnswerDifference {
         if old.response?.status != new.response?.status { aspects.insert(.status) }
         if old.failure?.kind != new.failure?.kind { aspects.insert(.failure) }
         if old.response?.body?.digest != new.response?.body?.digest { aspects.insert(.body) }
-        // Lines are compared part by part: the same line in the head and in a trailer or a 103 is a difference.
+        // Each part is compared separately: the same line is a difference if one response has it in the head, and the other in a
+        // trailer or a 103.
         var names: Set<String> = []
         for (before, after) in Self.parts(old, new) {
             let lines = [before, after].map { Set(ContentForm.lines(of: $0)) }

@@ -1,14 +1,16 @@
 import HTTPMessage
 import ServerTrust
 
-/// The responses that a run received, as a text file to be committed: one line each, sorted, `METHOD URI STATUS sha256:DIGEST LENGTH`.
+/// The responses that a run received, as a text file that a project commits to its repository. Each response has one line, `METHOD URI
+/// STATUS sha256:DIGEST LENGTH`, and the lines are sorted.
 ///
-/// Successive responses to one request have successive lines; from the second on, each line ends with its position after `#`.
+/// Successive responses to one request have successive lines. From the second response on, the line ends with `#` and the response's
+/// position.
 package struct LockFile: Equatable, Sendable {
     package struct Entry: Hashable, Sendable {
         package let method: String
         package let uri: String
-        /// The position among the responses for one method and URI, counted from 0.
+        /// The response's position among the responses for one method and URI, counted from 0.
         package let position: Int
         package let status: UInt16
         /// The digest of the body; `nil` if the response has no body.
@@ -71,8 +73,8 @@ package struct LockFile: Equatable, Sendable {
                         status: response.status.code, digest: response.body?.digest, length: response.body?.length ?? 0)
                 ))
         }
-        // Variants, and requests with different bodies, share a URI and differ only in their keys, which the text omits. So positions
-        // are numbered across all of them, in canonical order.
+        // Variants, and requests with different bodies, have the same URI and different keys. The lock file does not contain the keys.
+        // So positions are numbered across all keys of one method and URI, in canonical order.
         var positions: [Place: Int] = [:]
         self.init(
             recordings.filter { newest[$0.key] == $0.generation }.map { _, _, entry in
@@ -112,7 +114,7 @@ package struct LockFile: Equatable, Sendable {
 
     private static func entry(_ line: Substring, number: Int) throws(Fault) -> Entry {
         let words = line.split(separator: " ")
-        /// A fault at the word with this index, or at the line's end if the word is missing.
+        /// An error about the word with this index in the line, or about the line's end if the word is missing.
         func fault(_ index: Int) -> Fault {
             let place = index < words.count ? words[index].startIndex : line.endIndex
             let column = line.utf8.distance(from: line.startIndex, to: place) + 1
@@ -163,7 +165,7 @@ package struct LockFile: Equatable, Sendable {
         }
     }
 
-    /// - Parameter isWhole: whether entries that the run did not request are reported as missing.
+    /// - Parameter isWhole: whether the comparison reports, as missing, the entries that the run did not request.
     package func violations(by other: LockFile, isWhole: Bool = true) -> [Violation] {
         var locked = Dictionary(entries.map { ($0.place, $0) }, uniquingKeysWith: { first, _ in first })
         var violations: [Violation] = []

@@ -1,8 +1,8 @@
 import HTTPMessage
 import ServerTrust
 
-/// Requests that are equal only because of match rules, and whose responses have different bodies. Replay may serve one response in
-/// place of another.
+/// Different requests that are equal only because of match rules, and whose responses have different bodies. Replay may deliver the
+/// response of one of these requests to another.
 package struct MatchWarning: Equatable, Sendable {
     /// The method of the requests, and the URIs of two of them.
     package let method: String

@@ -2,12 +2,12 @@ import HTTPMessage
 import SecretScanning
 import ServerTrust
 
-/// Recordings against which new responses are compared. They are looked up as in replay, so canonicalisers, Vary, secrets and
-/// sequences apply here too. Confined to one thread.
+/// Recordings against which new responses are compared. The recordings are looked up as in replay, so canonicalisers, Vary, secrets and
+/// sequences have the same effect here. Confined to one thread.
 package final class RecordedAnswers {
     private let layers: [SnapshotLayer]
     private var cursors = SequenceCursors()
-    /// Without the project key, secrets cannot be compared, so any secret equals any other.
+    /// Whether any secret equals any other secret, because secrets cannot be compared without the project key.
     private let ignoresSecrets: Bool
 
     /// - Parameters:
@@ -25,7 +25,7 @@ package final class RecordedAnswers {
     /// The match terms of the first snapshot.
     package var terms: MatchTerms { layers.first?.snapshot.manifest.terms ?? MatchTerms() }
 
-    /// The recording that matches a request, and its layer.
+    /// The recording that matches a request, and the snapshot that has it.
     struct Answer {
         let found: FoundRecording
         fileprivate let layer: SnapshotLayer
@@ -34,7 +34,7 @@ package final class RecordedAnswers {
         var isOfSequence: Bool { found.sequenceLength > 1 }
     }
 
-    /// - Returns: `nil` if no layer has a recording for the request.
+    /// - Returns: `nil` if no snapshot has a recording for the request.
     func answer(to request: RequestToMatch) throws(SnapshotError) -> Answer? {
         for layer in layers {
             if case .found(let found) = try layer.find(request, &cursors) { return Answer(found: found, layer: layer) }
@@ -43,7 +43,7 @@ package final class RecordedAnswers {
     }
 
     /// Compares a new response with a recorded one.
-    /// - Parameter body: the new response's content with its secrets replaced; `nil` if it was too long to be held.
+    /// - Parameter body: the new response's content with its secrets replaced; `nil` if the content was too long to be held.
     func difference(of new: Recording, body: [UInt8]?, from old: Answer) throws(SnapshotError) -> AnswerDifference {
         let recorded = old.found.recording
         var difference = AnswerDifference(from: recorded, to: new)

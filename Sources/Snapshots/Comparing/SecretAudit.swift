@@ -12,7 +12,7 @@ package struct SecretPlace: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Snapshot {
-    /// Searches the whole snapshot for secrets that are not placeholders.
+    /// Searches the whole snapshot for secrets that are stored in clear text, not as placeholders.
     /// - Parameter limit: the search stops after this many secrets.
     package func secretPlaces(limit: Int = 100) throws(SnapshotError) -> [SecretPlace] {
         let finder = try onSecretScanning { () throws(SecretScanningError) in try SecretFinder(manifest.terms.secrets) }
@@ -34,7 +34,7 @@ extension Snapshot {
         return audit.places
     }
 
-    /// Skips bodies that are longer than the recorder's search limit, and bodies that cannot be decoded.
+    /// Searches a body. Skips a body that is longer than the recorder's search limit, or that cannot be decoded.
     private func look(
         in body: RecordedBody?, _ fields: Fields, _ part: String, _ audit: inout SecretAudit
     ) throws(SnapshotError) {

@@ -1,13 +1,14 @@
 import HTTPMessage
 import ServerTrust
 
-/// How the responses of two snapshots differ. For each key, their newest generations are compared.
+/// How the responses of two snapshots differ. For each key, the newest generation of one snapshot is compared with the newest
+/// generation of the other.
 package struct SnapshotDiff: Sendable {
     package enum Kind: String, Sendable {
         case added, removed, changed
     }
 
-    /// The aspects in which a response differs.
+    /// The aspects in which two responses differ.
     package struct Aspects: OptionSet, Sendable {
         package let rawValue: UInt8
         package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -83,7 +84,8 @@ package struct SnapshotDiff: Sendable {
             let form = MerkleTree.leaf(ContentForm.make(of: recording))
             answers[place] = (recording.generation, Answer(place: number, form: form))
         }
-        // An older generation may have more responses than the newest. Those extra responses are left out.
+        // An older generation may have more responses than the newest generation. The diff does not include the responses of older
+        // generations.
         return answers.filter { $0.value.generation == newest[$0.key.key] }.mapValues(\.answer)
     }
 

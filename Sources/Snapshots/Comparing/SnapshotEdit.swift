@@ -7,16 +7,16 @@ extension SnapshotMaintenance {
     /// The result of applying match rules to a snapshot.
     package struct Rematched: Equatable, Sendable {
         package var recordings = 0
-        /// Recordings whose identity changed, so that different requests find them.
+        /// The number of recordings whose identity changed, so that replay delivers them for different requests than before.
         package var changed = 0
-        /// Recordings in which further secrets were replaced by placeholders.
+        /// The number of recordings in which further secrets were replaced by placeholders.
         package var redacted = 0
     }
 
-    /// Applies match rules to an existing snapshot and computes its keys again. Values that the rules declare as secrets are
-    /// replaced; nothing else changes.
+    /// Applies match rules to an existing snapshot and computes the keys of its recordings again. Values that the rules declare as
+    /// secrets are replaced by placeholders; nothing else changes.
     /// - Parameters:
-    ///   - key: the project key. Without one, the rules must not declare secrets that the snapshot stores in clear text.
+    ///   - key: the project key; needed if the rules declare secrets that the snapshot stores in clear text.
     ///   - target: the path of the new file; it may be the path of the source.
     /// - Throws: `holdsSecrets` if there are secrets to replace and no key.
     package static func rematch(
@@ -45,19 +45,20 @@ extension SnapshotMaintenance {
         return result
     }
 
-    /// The result of an edit.
+    /// The result of replacing bodies.
     package struct Edited: Equatable, Sendable {
-        /// Bodies that were replaced.
+        /// The number of bodies that were replaced.
         package var bodies = 0
         package var recordings = 0
     }
 
-    /// Replaces bodies in every request and response that has them. Computes lengths, digests and entity tags again. Content codings
-    /// stay, so a new body must be in the same coding.
+    /// Replaces bodies in every request and response that has them. Computes lengths, digests and entity tags again. Content-Encoding
+    /// does not change, so a new body must have the content coding of the old body.
     /// - Parameters:
     ///   - bodies: the new bodies, by the digests of the old ones.
     ///   - isHarmless: whether suspected secrets in the new bodies are accepted.
-    /// - Throws: `noBody` for a digest that no recording has; `malformed` for a body that is not in its coding; `holdsSecrets` for a
+    /// - Throws: `noBody` for a digest that no recording has; `malformed` for a new body that does not have this content coding;
+    ///   `holdsSecrets` for a
     ///   new body with suspected secrets.
     package static func edit(
         _ source: Snapshot, _ bodies: [SHA256Digest: [UInt8]], isHarmless: Bool = false, signing signature: SigningKey? = nil

@@ -10,7 +10,7 @@ package enum SnapshotMaintenance {
     package static func merge(
         _ sources: [String], to path: String, tool: String, now: Timestamp, signing key: SigningKey? = nil
     ) throws(SnapshotError) -> SnapshotRoots {
-        guard let first = sources.first else { throw .malformed("nothing to merge") }
+        guard let first = sources.first else { throw .malformed("there is no snapshot to merge") }
         var manifest = Manifest(created: now, tool: tool, generations: [], terms: try Snapshot(path: first).manifest.terms)
         var offsets: [UInt32] = []
         for source in sources {
@@ -30,7 +30,8 @@ package enum SnapshotMaintenance {
         }
     }
 
-    /// Removes recordings that a later generation replaces, and bodies that no recording uses. The root `content` does not change.
+    /// Removes recordings that a later generation replaces, and bodies that no recording uses. The digest `content` of the snapshot
+    /// does not change.
     /// - Returns: the number of recordings removed.
     package static func collect(_ path: String, signing key: SigningKey? = nil) throws(SnapshotError) -> Int {
         let source = try Snapshot(path: path)

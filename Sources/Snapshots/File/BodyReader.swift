@@ -21,8 +21,8 @@ package final class BodyReader {
         pieces = row.pieces
     }
 
-    /// Moves to the piece that contains an offset, for a range. The next call of `next` then also returns the bytes before the offset
-    /// in that piece.
+    /// Moves to the piece that contains an offset, to read a range. The next call of `next` returns this piece from its beginning, so
+    /// it also returns the bytes before the offset.
     /// - Returns: the offset at which that piece begins.
     package func seek(to offset: UInt64) -> UInt64 {
         number = Int(min(offset, body.length) / UInt64(SnapshotLimits.chunkLength))

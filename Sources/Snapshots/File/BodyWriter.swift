@@ -5,7 +5,7 @@ import ServerTrust
 /// Writes a body into the file in pieces, without holding the whole body in memory. Confined to its writer's thread.
 package final class BodyWriter {
     private let writer: SnapshotWriter
-    /// Bytes that do not fill a chunk yet.
+    /// The bytes appended after the last full chunk.
     private var rest: [UInt8] = []
     private var whole = DigestHasher(.sha256)
     /// The digests of the chunks so far.
@@ -28,8 +28,8 @@ package final class BodyWriter {
         length += UInt64(octets.count)
         var place = 0
         while place < octets.count {
-            // A full chunk is written only when the next byte arrives: a body of only one chunk is not written if the file already
-            // has it.
+            // A full chunk is written only when the next byte arrives. A body of only one chunk is then written in `finish`, unless the
+            // file already has it.
             if rest.count == SnapshotLimits.chunkLength { try writeChunk() }
             let end = min(octets.count, place + SnapshotLimits.chunkLength - rest.count)
             rest.append(octets.extracting(place..<end))
@@ -37,7 +37,7 @@ package final class BodyWriter {
         }
     }
 
-    /// Ends the body, also if it is incomplete.
+    /// Ends the body, even if the body is incomplete.
     /// - Returns: `nil` for an empty body.
     package func finish() throws(SnapshotError) -> RecordedBody? {
         precondition(!isOver, "a body that has ended ends again")

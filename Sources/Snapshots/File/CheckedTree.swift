@@ -3,7 +3,7 @@ import ServerTrust
 
 /// A Merkle tree as stored in a file. Each page is verified against the root before it is used.
 struct CheckedTree {
-    /// The maximum number of verified pages kept in memory, 8 KiB each.
+    /// The maximum number of verified pages kept in memory. A page has 8 KiB.
     private static let pageLimit = 1024
 
     private struct Place: Hashable {
@@ -30,7 +30,7 @@ struct CheckedTree {
         guard page[start..<start + 32].elementsEqual(leaf) else { throw .damaged("a row is in the wrong place") }
     }
 
-    /// Reads a page of digests and verifies it against the digest above it.
+    /// Reads a page of digests and verifies it against the page's own digest, which is on the next higher level.
     private mutating func page(_ place: Place, _ tables: SnapshotTables) throws(SnapshotError) -> [UInt8] {
         if let page = checked[place] { return page }
         let count = min(MerkleTree.fanOut, counts[place.level] - place.number * MerkleTree.fanOut) * 32

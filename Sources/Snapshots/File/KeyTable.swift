@@ -1,8 +1,8 @@
 import HTTPSerialization
 import SQLiteDatabase
 
-/// The primary keys of all recordings in canonical order, in memory. A miss needs no read from the file, and is as certain as the
-/// root, which covers the keys.
+/// The primary keys of all recordings in canonical order, in memory. A lookup that finds no recording needs no read from the file. Its
+/// result can be trusted as much as the snapshot's Merkle root, which covers the keys.
 struct KeyTable: Sendable {
     private var keys: [PrimaryKey] = []
     private var rows: [Int64] = []
@@ -45,7 +45,7 @@ struct KeyTable: Sendable {
 
 extension SnapshotTables {
     /// All pieces of a table, concatenated.
-    /// - Throws: `damaged` if the number of bytes is wrong.
+    /// - Throws: `damaged` if the pieces together have a wrong number of bytes.
     func pages(_ kind: PageKind, length: Int) throws(SnapshotError) -> [UInt8] {
         var octets: [UInt8] = []
         octets.reserveCapacity(length)

@@ -1,8 +1,9 @@
 import SQLiteDatabase
 
 extension Snapshot {
-    /// Adds a key's signature of the root `full` to a finished file. The file is replaced atomically; readers that have it open
-    /// continue with the old file.
+    /// Adds a key's signature of the Merkle root `full` to a finished file.
+    /// The file is replaced atomically; readers that have the file open
+    /// continue to read the old file.
     /// - Throws: the errors of opening the file. If the key has already signed the file, nothing changes and nothing is thrown.
     package static func sign(path: String, by key: SigningKey) throws(SnapshotError) {
         let snapshot = try Snapshot(path: path)

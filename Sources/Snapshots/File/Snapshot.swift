@@ -3,8 +3,8 @@ import HTTPSerialization
 import SQLiteDatabase
 import ServerTrust
 
-/// A finished snapshot, open for reading. Its content is not trusted. Each row is verified against the root `full` before it is
-/// returned, and each piece of a body against the digest in its recording's row.
+/// A finished snapshot, open for reading. Its content is not trusted. Each row is verified against the Merkle root `full` before it is
+/// returned, and each piece of a body against a digest in its recording's row.
 ///
 /// The time to open a snapshot depends on the number of recordings (24 bytes are read for each), not on their sizes. A snapshot is
 /// confined to one thread; each thread opens its own.
@@ -12,7 +12,7 @@ package final class Snapshot {
     package let path: String
     package let manifest: Manifest
     package let roots: SnapshotRoots
-    /// The keys with a valid signature of `full`, in the order in which they signed.
+    /// The keys that have signed the Merkle root `full` with a valid signature, in the order in which they signed.
     package let signers: [VerifyingKey]
 
     let tables: SnapshotTables
@@ -78,7 +78,7 @@ package final class Snapshot {
         return row
     }
 
-    /// The record of a recording's certificate chain.
+    /// The stored record of a recording's certificate chain.
     package func chain(_ digest: SHA256Digest) throws(SnapshotError) -> [UInt8] {
         let record = try onDatabase { [tables] () throws(DatabaseError) in try tables.chain(digest.octets) }
         guard let record, record.count <= SnapshotLimits.chainLength, SHA256Digest(of: record) == digest else {

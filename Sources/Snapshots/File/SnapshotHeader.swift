@@ -2,7 +2,7 @@ import Glibc
 import HTTPMessage
 import SQLiteDatabase
 
-/// The first 100 bytes of a finished snapshot, checked before SQLite opens the file (sqlite.org/fileformat2.html, §1.3).
+/// The first 100 bytes of a finished snapshot, checked before SQLite opens the file (SQLite's file format, §1.3).
 enum SnapshotHeader {
     /// - Throws: `notASnapshot` unless the file is a finished snapshot of this version: it also rejects files of other applications,
     ///   and files with a write-ahead log. Throws `damaged` if the file's length differs from the length in its header.

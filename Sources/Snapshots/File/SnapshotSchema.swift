@@ -26,7 +26,7 @@ enum SnapshotSchema {
         }
     }
 
-    /// The entries of the schema, in the order of the file.
+    /// The entries of the schema, in the order in which the file has them.
     static let entries = [
         Entry(table: "manifest", "CREATE TABLE manifest(id INTEGER PRIMARY KEY, text BLOB NOT NULL)"),
         Entry(table: "recording", "CREATE TABLE recording(id INTEGER PRIMARY KEY, row BLOB NOT NULL)"),

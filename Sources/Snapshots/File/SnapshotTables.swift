@@ -14,7 +14,7 @@ final class SnapshotTables {
         return statement
     }
 
-    /// One value of the row with this id; `nil` if there is no such row.
+    /// One value of the row that has this id; `nil` if there is no such row.
     private func octets(_ sql: String, _ id: Int64) throws(DatabaseError) -> [UInt8]? {
         let query = try statement(sql)
         query.bind(1, id)
@@ -40,7 +40,7 @@ final class SnapshotTables {
         try octets("SELECT octets FROM page WHERE id = ?", kind.id(of: number))
     }
 
-    /// The rows of recordings after an id, in the order of recording.
+    /// The rows of recordings whose ids are greater than this id, in the order of recording.
     func recordings(behind id: Int64, limit: Int64) throws(DatabaseError) -> [(id: Int64, row: [UInt8])] {
         let query = try statement("SELECT id, row FROM recording WHERE id > ? ORDER BY id LIMIT ?")
         query.bind(1, id)
@@ -66,7 +66,7 @@ final class SnapshotTables {
         return BodyRow(id: query.integer(0), length: UInt64(bitPattern: query.integer(1)), pieces: query.bytes(2))
     }
 
-    /// The digests and ids of bodies after an id.
+    /// The digests and ids of bodies whose ids are greater than this id.
     func bodies(behind id: Int64, limit: Int64) throws(DatabaseError) -> [(id: Int64, digest: [UInt8])] {
         let query = try statement("SELECT id, digest FROM body WHERE id > ? ORDER BY id LIMIT ?")
         query.bind(1, id)
@@ -102,7 +102,7 @@ final class SnapshotTables {
         return found
     }
 
-    /// The highest id in a table, or 0.
+    /// The highest id in a table; 0 if the table is empty.
     func highestID(of table: String) throws(DatabaseError) -> Int64 {
         try connection.integer("SELECT max(id) FROM \(table)") ?? 0
     }
@@ -170,7 +170,7 @@ final class SnapshotTables {
         try deletion.run()
     }
 
-    /// Removes everything that finishing writes, so that the file can be finished again.
+    /// Removes the data that finishing adds to the file, so that the file can be finished again.
     func removeSeal() throws(DatabaseError) {
         for table in ["seal", "signature", "page"] { try connection.execute("DELETE FROM \(table)") }
     }

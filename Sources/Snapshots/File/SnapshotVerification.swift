@@ -9,14 +9,14 @@ package struct SnapshotVerification: Equatable, Sendable {
     package var bodies = 0
     package var bodyOctets: UInt64 = 0
     package var chains = 0
-    /// Bodies that no recording uses. No root covers them.
+    /// The number of bodies that no recording uses. Neither Merkle root covers these bodies.
     package var unreferencedBodies = 0
 }
 
 extension Snapshot {
     /// Verifies the whole file: every row and body against the roots, every key against its recording, and the database's own
     /// consistency.
-    /// - Throws: the error for the first fault.
+    /// - Throws: the error for the first fault found.
     package func verify() throws(SnapshotError) -> SnapshotVerification {
         let answer = try onDatabase { [tables] () throws(DatabaseError) in
             let query = try tables.connection.prepare("PRAGMA quick_check(1)")
@@ -58,7 +58,7 @@ extension Snapshot {
     private func verify(_ body: RecordedBody) throws(SnapshotError) -> UInt64 {
         let reader = try self.body(body)
         let isOnePiece = body.length <= UInt64(SnapshotLimits.chunkLength)
-        // The digest of the only piece is the body's digest, which the reader has already verified.
+        // If the body has only one piece, that piece's digest is the body's digest, which the reader has already verified.
         let whole = DigestHasher(.sha256)
         while let piece = try reader.next() {
             if !isOnePiece { whole.update(piece.span) }

@@ -5,8 +5,9 @@ import SQLiteDatabase
 import ServerTrust
 
 extension SnapshotWriter {
-    /// Puts the recordings in canonical order, computes both roots, signs, and renames the file. The writer cannot be used afterwards.
-    /// - Parameter key: signs the root `full`; `nil` leaves the file unsigned.
+    /// Puts the recordings in canonical order, computes both roots, signs the file, and renames it. The writer cannot be used
+    /// afterwards.
+    /// - Parameter key: the key that signs the Merkle root `full`; `nil` leaves the file unsigned.
     package func finish(signing key: SigningKey? = nil) throws(SnapshotError) -> SnapshotRoots {
         try commit()
         var order = CanonicalOrder()
@@ -39,8 +40,8 @@ extension SnapshotWriter {
         return SnapshotRoots(content: sealing.content, full: tree.root)
     }
 
-    /// Writes the log back into the file, removes the log, and renames the file. Compacts the file if more than a quarter of its pages are
-    /// free.
+    /// Writes the content of the write-ahead log back into the file, removes the log, and renames the file. Compacts the file if more
+    /// than a quarter of its pages are free.
     private func publish() throws(SnapshotError) {
         let partial = Self.partialPath(of: path)
         let connection = tables.connection
@@ -62,7 +63,7 @@ extension SnapshotWriter {
         if isWasteful { unlink(partial) }
     }
 
-    /// Reads all rows and counts positions, in the order of recording.
+    /// Reads all rows in the order of recording, and computes the position of each recording.
     private func readRows(into order: inout CanonicalOrder) throws(SnapshotError) {
         var last: Int64 = 0
         while true {
@@ -85,7 +86,7 @@ extension SnapshotWriter {
         }
     }
 
-    /// Deletes bodies and chains that no recording uses. They come from removed recordings, or from exchanges that were in flight
+    /// Deletes bodies and chains that no recording uses. They remain from removed recordings, or from exchanges that were in flight
     /// when recording ended.
     private func deleteUnreferenced(_ bodies: Set<SHA256Digest>, _ chains: Set<SHA256Digest>) throws(SnapshotError) {
         try onDatabase { [tables] () throws(DatabaseError) in
@@ -107,11 +108,11 @@ extension SnapshotWriter {
     }
 }
 
-/// Sorts the recordings of a file into canonical order: the order of their rows' bytes, which begin with primary key, key, secrets,
-/// generation and position.
+/// Sorts the recordings of a file into canonical order: the order of their rows' bytes, which begin with the primary key, the key, the
+/// digest of secrets, the generation and the position.
 private struct CanonicalOrder {
     private struct Entry {
-        /// The first bytes of the recording's row, unique in the file.
+        /// The first bytes of the recording's row; no other row in the file begins with the same bytes.
         let head: [UInt8]
         let id: Int64
         let leaf: [UInt8]

@@ -3,28 +3,29 @@ import HTTPMessage
 import SQLiteDatabase
 import ServerTrust
 
-/// A snapshot that is being made: `FILE.partial`, a SQLite file with a write-ahead log, until `finish` turns it into `FILE`.
+/// A snapshot that is being made. Until `finish`, it is `FILE.partial`, a SQLite file with a write-ahead log. `finish` turns this file
+/// into `FILE`.
 ///
-/// Appended data is committed by the first call at least half a second later, or by `commitIfDue`, which the owner's timer calls.
-/// After a `kill -9`, `resume` finds all data older than a second. Confined to one thread.
+/// Appended data is committed when at least half a second has passed: by the next call, or by `commitIfDue`, which the owner's timer
+/// calls. After a `kill -9`, `resume` finds all data that had been appended more than a second earlier. Confined to one thread.
 package final class SnapshotWriter {
     /// What to do with an existing file.
     package enum Existing: Sendable {
         case refuse
         /// Keep the existing recordings; new recordings form a new generation.
         case append
-        /// Replace the existing file when the new file is finished.
+        /// Replace the existing file as soon as the new file is finished.
         case overwrite
     }
 
     /// The longest time before appended data is committed.
     static let commitInterval = Duration.milliseconds(500)
-    /// The size of a transaction, in bytes.
+    /// When this many bytes have been appended, they are committed at once.
     static let commitLength = 8 << 20
 
     package let path: String
     package private(set) var manifest: Manifest
-    /// The generation of new recordings.
+    /// The number of the generation to which new recordings belong.
     package var generation: UInt32 { manifest.generations.last?.number ?? 1 }
     /// The number of recordings, including those of older generations.
     package private(set) var count: Int
@@ -34,12 +35,12 @@ package final class SnapshotWriter {
     private var lastBodyID: Int64
     private var pendingLength = 0
     private var pendingSince: ContinuousClock.Instant?
-    /// The number of commits.
+    /// The number of commits so far.
     package private(set) var commitCount = 0
-    /// Bodies that no recording uses: the next transaction deletes their chunks.
+    /// The ids of bodies that no recording uses. The next transaction deletes their chunks.
     private var dropped: [Int64] = []
-    /// The first write error. Every later call throws this error again: SQLite has rolled back the transaction, and would report only
-    /// that none is active.
+    /// The first write error. Every later call throws this error again. SQLite has rolled back the transaction, so the next error would
+    /// only say that no transaction is active.
     private var failure: SnapshotError?
 
     /// - Parameters:
@@ -53,8 +54,8 @@ package final class SnapshotWriter {
             path: path, existing: existing, manifest: Manifest(created: now, tool: tool, generations: [first], terms: terms))
     }
 
-    /// - Parameter manifest: the manifest of a new file. An existing file keeps its own manifest, and gets one more generation with
-    ///   the start time of this manifest's last generation.
+    /// - Parameter manifest: the manifest of a new file. An existing file keeps its own manifest, to which a generation is added. The
+    ///   new generation gets its start time from the last generation of `manifest`.
     init(path: String, existing: Existing, manifest fresh: Manifest) throws(SnapshotError) {
         let partial = Self.partialPath(of: path)
         guard !FileBasics.exists(partial) else { throw .unfinished(path: partial) }
@@ -83,7 +84,7 @@ package final class SnapshotWriter {
         (lastID, lastBodyID, count) = try onDatabase { [tables] () throws(DatabaseError) in try Self.counters(of: tables) }
     }
 
-    /// Resumes an unfinished recording, whatever interrupted it.
+    /// Resumes an unfinished recording, whatever the cause of the interruption.
     package init(resuming path: String) throws(SnapshotError) {
         let partial = Self.partialPath(of: path)
         guard FileBasics.exists(partial) else { throw .nothingToResume(path: partial) }
@@ -134,7 +135,7 @@ package final class SnapshotWriter {
     }
 
     private static func counters(of tables: SnapshotTables) throws(DatabaseError) -> (Int64, Int64, Int) {
-        // Chunks of a body whose row was never written may have a higher id than any body.
+        // The row of an unfinished body was never written, but its chunks may have a higher id than any other body.
         let bodies = try tables.highestID(of: "body")
         let chunks = try tables.highestID(of: "chunk") >> 20
         let count = try tables.connection.integer("SELECT count(*) FROM recording") ?? 0
@@ -153,8 +154,8 @@ package final class SnapshotWriter {
         return try body.finish()
     }
 
-    /// Adds a recording, in its own `generation`. `finish` computes its position.
-    /// - Throws: `tooLarge` for a recording, or a number of recordings, past the limits.
+    /// Adds a recording, with the `generation` that the recording has. `finish` computes its position.
+    /// - Throws: `tooLarge` if the recording is too long, or if there are too many recordings (`SnapshotLimits`).
     package func append(_ recording: Recording) throws(SnapshotError) {
         let row = RecordingRow.encode(recording)
         guard row.count <= SnapshotLimits.recordLength, recording.request.fields.count <= SnapshotLimits.fieldLines,
@@ -167,8 +168,8 @@ package final class SnapshotWriter {
         try write(row.count) { [lastID] (tables) throws(DatabaseError) in try tables.insertRecording(lastID, row) }
     }
 
-    /// Stores the record of a certificate chain, once.
-    /// - Returns: the digest by which recordings refer to it; `nil` for an empty record or one that is too long.
+    /// Stores the record of a certificate chain, if the file does not have it yet.
+    /// - Returns: the digest by which recordings refer to the record; `nil` if the record is empty or too long.
     package func chain(_ record: [UInt8]) throws(SnapshotError) -> SHA256Digest? {
         guard !record.isEmpty, record.count <= SnapshotLimits.chainLength else { return nil }
         let digest = SHA256Digest(of: record)
@@ -180,10 +181,10 @@ package final class SnapshotWriter {
 
     // MARK: Changing
 
-    /// The id of the last appended recording.
+    /// The id of the recording that was appended last.
     var lastRecording: Int64 { lastID }
 
-    /// Replaces recordings that were appended.
+    /// Replaces recordings that are already in the file.
     /// - Parameters:
     ///   - last: the id of the last recording to visit.
     ///   - isWhole: whether recordings of earlier generations are visited too.
@@ -215,7 +216,7 @@ package final class SnapshotWriter {
         return octets
     }
 
-    /// The request of a recording, in the form that match rules read.
+    /// The request of a recording, in the form in which match rules read it.
     func request(of recording: Recording) throws(SnapshotError) -> RequestToMatch {
         var body = RequestToMatch.Body.none
         if let recorded = recording.request.body {
@@ -227,7 +228,8 @@ package final class SnapshotWriter {
 
     // MARK: Committing
 
-    /// Commits data that is due. A timer must call it at least twice a second.
+    /// Commits the appended data if half a second has passed since the first of it was appended. A timer must call this at least twice
+    /// a second.
     package func commitIfDue() throws(SnapshotError) {
         guard let pendingSince, ContinuousClock.now - pendingSince >= Self.commitInterval else { return }
         try commit()
@@ -283,7 +285,7 @@ package final class SnapshotWriter {
         }
     }
 
-    /// - Parameter only: the body's only chunk, if it is not written yet.
+    /// - Parameter only: the body's only chunk, if that chunk is not written yet.
     func insertBody(
         _ id: Int64?, digest: SHA256Digest, length: UInt64, pieces: [UInt8], only: [UInt8]?
     ) throws(SnapshotError) {
@@ -298,12 +300,12 @@ package final class SnapshotWriter {
         if let id { dropped.append(id) }
     }
 
-    /// Discards the recording: deletes the unfinished file.
+    /// Discards all recordings: deletes the unfinished file.
     package func abandon() {
         let partial = Self.partialPath(of: path)
         for suffix in ["", "-wal", "-shm", "-journal"] { unlink(partial + suffix) }
     }
 
-    /// Sets the totals that finishing computed.
+    /// Puts into the manifest the totals that finishing computed.
     func seal(_ totals: Manifest.Totals) { manifest.totals = totals }
 }

@@ -1,10 +1,10 @@
 import HTTPMessage
 
-/// Splits a HAR stream into its entries, so that only one is in memory at a time. It tracks only JSON's strings and brackets; the
-/// parser of an entry validates the rest.
+/// Splits a HAR stream into its entries, so that only one entry is in memory at a time. This parser tracks only JSON's strings and
+/// brackets; another parser validates each entry.
 struct HARElements {
-    /// The maximum length of one entry, in bytes. An entry may have two bodies of the longest length that is searched for secrets, in
-    /// base64, and heads.
+    /// The maximum length of one entry, in bytes. It suffices for the heads and two bodies in base64, each of the longest length that
+    /// is searched for secrets.
     static let elementLimit = 48 << 20
     /// The maximum nesting depth.
     static let depthLimit = 512
@@ -12,7 +12,7 @@ struct HARElements {
     private var depth = 0
     private var isInString = false
     private var isEscaped = false
-    /// The last string outside the entries, and the last string that was followed by a colon.
+    /// The last string outside the entries, and the last of these strings that was followed by a colon.
     private var string: [UInt8] = []
     private var name: [UInt8] = []
     /// The depth of the array of entries; `nil` before and after that array.

@@ -61,7 +61,7 @@ package struct HARExport {
                 if let text = String(validating: octets, as: UTF8.self) {
                     data.append(("text", .string(text)))
                 } else {
-                    // HAR 1.2 has no member for the encoding of postData; several tools use this one.
+                    // HAR 1.2 has no member for the encoding of postData. Several tools use the member `_encoding`, and so does Larder.
                     data += [("text", .string(Base64.encode(octets))), ("_encoding", "base64")]
                 }
             } else {
@@ -110,7 +110,7 @@ package struct HARExport {
                 continue
             }
             var decoded: [UInt8] = []
-            // If the encoded content is truncated, write the part that can be decoded: the recording is truncated there too.
+            // If the encoded content is truncated, write the part that can be decoded: the recording is truncated at that place too.
             try? decoder.decode(piece.span) { decoded.append($0) }
             try sink(encoder.next(decoded))
         }
@@ -166,7 +166,7 @@ package struct HARExport {
         return pair(name, text.dropFirst(name.count + 1))
     }
 
-    /// The durations in milliseconds; -1 for phases that did not happen (HAR 1.2, "timings"). `connect` includes TLS.
+    /// The durations in milliseconds; -1 for phases that did not happen (section "timings" of HAR 1.2). `connect` includes TLS.
     private static func timings(_ times: RecordedTimes) -> JSONValue {
         func optional(_ phase: RecordedTimes.Phase) -> JSONValue { times[phase].map { number(Double($0) / 1000) } ?? -1 }
         func required(_ phase: RecordedTimes.Phase) -> JSONValue { number(Double(times[phase] ?? 0) / 1000) }

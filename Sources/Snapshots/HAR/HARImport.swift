@@ -5,21 +5,21 @@ import ServerTrust
 
 /// The result of importing a HAR file.
 package struct HARImportReport: Equatable, Sendable {
-    /// An entry with a remark.
+    /// An entry of the HAR file with a remark about its import.
     package struct Entry: Equatable, Sendable {
-        /// The entry's index, counted from 0, in the order of the file.
+        /// The index of the entry in the HAR file, counted from 0.
         package let index: Int
         package let reason: String
     }
 
     package internal(set) var recorded = 0
     package internal(set) var leftOut: [Entry] = []
-    /// Entries that were recorded with bytes that may differ from the original bytes.
+    /// The imported entries whose recorded bytes may differ from the original bytes.
     package internal(set) var changed: [Entry] = []
 }
 
-/// Records the entries of a HAR file from any tool. Browsers omit content codings that they removed, and write values that no HTTP message
-/// can contain.
+/// Records the entries of a HAR file. The file may be from any tool: browsers remove content codings without saying so, and write
+/// values that no HTTP message can contain.
 package final class HARImport {
     private let recorder: SnapshotRecorder
     private var elements = HARElements()
@@ -46,7 +46,7 @@ package final class HARImport {
 
     /// - Returns: the reason why the entry was left out; `nil` if it was recorded.
     private func record(_ text: [UInt8]) throws(SnapshotError) -> String? {
-        // The report names the entry's index, so the parser's error is not needed.
+        // The parser's error is not used: the report names the entry's index.
         guard let entry = try? JSONValue(parsing: text), let request = entry["request"], let response = entry["response"] else {
             return "not a HAR entry with a request and a response"
         }
@@ -77,7 +77,7 @@ package final class HARImport {
             let version = (response["httpVersion"]?.string ?? "HTTP/1.1").utf8.filter { $0 > 0x20 && $0 < 0x7F }
             try exchange.finish(times: Self.times(entry), protocolName: Array(version.prefix(16)))
         } catch {
-            // Only a failure to write ends the import.
+            // Only a failed write ends the import; any other error is reported for its entry.
             if case .database = error { throw error }
             return error.description
         }
@@ -100,7 +100,7 @@ package final class HARImport {
             guard let name = line["name"]?.string, let value = line["value"]?.string, FieldName(name) != nil,
                 fields.count < SnapshotLimits.fieldLines
             else { continue }
-            // If several lines have one name, HAR joins their values into one value, with line feeds.
+            // If several lines have the same name, HAR joins their values into one value, with line feeds between them.
             for part in value.split(separator: "\n", omittingEmptySubsequences: false) {
                 fields.append(name: name, value: String(decoding: part.utf8.filter(ASCII.isFieldValueCharacter), as: UTF8.self))
             }
@@ -116,7 +116,7 @@ package final class HARImport {
         return fields
     }
 
-    /// The bytes of a body, with a remark if they may differ from the original bytes.
+    /// The bytes of a body, and a remark if these bytes may differ from the original bytes.
     private typealias Body = (octets: [UInt8], change: String?)
 
     /// - Returns: empty bytes if the request has no body; `nil` if its body is not available.
@@ -134,7 +134,7 @@ package final class HARImport {
     }
 
     /// The content as a browser stores it: without content codings.
-    /// - Returns: `nil` if there was content but the file does not have the content.
+    /// - Returns: `nil` if the response had content that the HAR file does not contain.
     private static func content(_ response: JSONValue, _ fields: Fields) -> Body? {
         guard let content = response["content"], let text = content["text"]?.string else {
             let size = response["content"]?["size"]?.int ?? response["bodySize"]?.int ?? 0
@@ -153,7 +153,7 @@ package final class HARImport {
         fields.first(.contentType).map { fields.text(of: $0.value) } ?? mediaType?.string ?? ""
     }
 
-    /// Removes or corrects fields that describe the length and codings, which no longer apply.
+    /// Removes or corrects the fields about length and content codings that are no longer true.
     private static func describe(_ content: [UInt8], in fields: inout Fields) {
         let hadLength = fields.contains(.contentLength)
         fields.remove { _, line in

@@ -1,12 +1,12 @@
 import HTTPMessage
 import HTTPSerialization
 
-/// The original bytes of a text in a HAR file. HAR stores all text as Unicode, whatever its original charset. The content type may
-/// name the original charset. If it does not, the charset is UTF-8 or Latin-1; mitmproxy uses Latin-1 for binary data that it treats
-/// as text. If several charsets are possible, the length decides.
+/// The original bytes of a text in a HAR file. HAR stores all text as Unicode, whatever its original charset. The content type may name
+/// the original charset. If it does not, the charset is UTF-8 or Latin-1; mitmproxy uses Latin-1 for binary data that it treats as
+/// text. If several charsets are possible, Larder takes the one that gives the original length.
 struct HARText {
     let octets: [UInt8]
-    /// Why the bytes may differ from the original bytes, for users; `nil` if nothing indicates a difference.
+    /// A message for users that says why the bytes may differ from the original bytes; `nil` if nothing indicates a difference.
     let change: String?
 
     /// - Parameters:
@@ -33,7 +33,8 @@ struct HARText {
             change = isMeant(unicode) ? nil : "\(charset) lacks some characters of the text, so the text is stored as UTF-8"
             return
         }
-        // A server may declare a charset that its bytes do not use. The tool that wrote the file then detected the right charset.
+        // A server may declare a charset that its bytes do not use. In that case, the tool that wrote the file detected the right
+        // charset.
         octets = isMeant(unicode) && !isMeant(named) ? unicode : named
         change = nil
     }

@@ -3,7 +3,7 @@ import HTTPMessage
 import HTTPSerialization
 import SecretScanning
 
-/// Converts a request body to its canonical form: decoded, and without the parts that the rules ignore.
+/// Converts a request body to its canonical form: without content codings, and without the parts that the match rules ignore.
 ///
 /// A body that does not parse as its media type stays unchanged, and is compared byte by byte.
 struct CanonicalBody {
@@ -27,14 +27,14 @@ struct CanonicalBody {
     }
 
     func secrets(_ finder: SecretFinder) -> [FoundSecret] {
-        // The boundary has already been replaced by the mark.
+        // The boundary has already been replaced by the canonical mark.
         if case .multipart = mediaType { return finder.secrets(inBody: text, .multipart(Self.boundaryMark)) }
         return finder.secrets(inBody: text, mediaType)
     }
 
     private static let boundaryMark = Array("{boundary}".utf8)
 
-    /// Removes ignored values, and replaces declared secrets by the canonical mark. Writes the JSON text again, without white space.
+    /// Removes ignored values, and replaces declared secrets by the canonical mark. Then writes the JSON text without white space.
     private mutating func removeValues(_ ignored: [JSONPointer]) {
         guard !ignored.isEmpty || !secretPointers.isEmpty else { return }
         // A body that is not JSON is compared unchanged.

@@ -6,18 +6,18 @@ import ServerTrust
 
 /// A request without the parts that do not affect the response, and with a mark in place of each secret.
 ///
-/// Its text is readable and can be compared line by line (docs/snapshot-format.md): method, URI, digest of the body, then the fields
-/// that distinguish requests.
+/// Its text can be read, and compared line by line (docs/snapshot-format.md). The text has the method, the URI, the digest of the body,
+/// and then the fields that distinguish requests.
 struct CanonicalRequest {
     let method: [UInt8]
     private(set) var uri: [UInt8]
-    /// SHA-256 of the canonical body in hexadecimal, or `-` without a body.
+    /// SHA-256 of the canonical body in hexadecimal; `-` if the request has no body.
     private(set) var bodyDigest: [UInt8]
-    /// The canonical body; `nil` without a body, and if only the body's digest is known.
+    /// The canonical body; `nil` if the request has no body, or if only the body's digest is known.
     let body: [UInt8]?
-    /// The media kind of the body.
+    /// The kind of the body's media type.
     let mediaKind: MediaKind
-    /// All fields except ignored ones, with marks for secrets.
+    /// The request's fields without the ignored fields, with marks in place of secrets.
     let fields: Fields
     /// Fields that distinguish requests regardless of Vary: credentials, and the fields in `match.fields`.
     let countedFields: [(name: [UInt8], value: [UInt8])]
@@ -49,7 +49,7 @@ struct CanonicalRequest {
             if ignored.contains(text) { continue }
             let value = Array(request.fields.bytes[line.value.range])
             let found = matcher.finder.secrets(of: line, in: request.fields)
-            // A secret distinguishes requests only if its field does.
+            // A secret in a field distinguishes requests only if the field distinguishes requests.
             let canonical =
                 counted.contains(text) ? marked(value, found) : value.replacing(found) { _, _ in SecretMark.canonical }
             kept.append(name: name.span, value: canonical.span)
@@ -81,7 +81,8 @@ struct CanonicalRequest {
         }
     }
 
-    /// The same request, with a mark in place of each value that a recording replaced although no name or form indicates a secret.
+    /// The same request, with a mark in place of each value that was replaced in a recording although neither a name nor the value's
+    /// form indicates a secret.
     /// - Parameter values: this request's values in the places of the recording's marks.
     func marked(as recorded: CanonicalRequest, _ values: [[UInt8]]) -> CanonicalRequest {
         var request = self
@@ -103,13 +104,13 @@ struct CanonicalRequest {
 
     var primary: PrimaryKey { PrimaryKey(SHA256Digest(of: text)) }
 
-    /// The key for a response: a hash of the text, a zero byte, and the canonical form of the fields that the response's Vary
-    /// nominates.
+    /// The key of a recording with this response: a hash of the request's text, a zero byte, and the canonical form of the request
+    /// fields that the response's Vary nominates.
     func key(nominatedBy response: Fields?) -> SHA256Digest {
         SHA256Digest(Hashing.sha256(text, [0], response.map(nominatedForm) ?? []))!  // a SHA-256 digest has 32 bytes
     }
 
-    /// The lower-case names of fields that distinguish recordings with this response; none for `Vary: *`.
+    /// The lower-case names of the request fields that distinguish recordings with this response; empty for `Vary: *`.
     func nominatedNames(by response: Fields) -> [[UInt8]] {
         var names: [[UInt8]] = []
         for line in response.lines where line.known == .vary {
@@ -117,7 +118,7 @@ struct CanonicalRequest {
             var elements = ListElements()
             while let element = elements.next(in: value) {
                 let name = element.map { ASCII.lowercased(value[$0]) }
-                // A response with `Vary: *` is recorded too, and answers its request.
+                // A response with `Vary: *` is recorded too, and replayed for the request that it answered.
                 if name == [UInt8(ascii: "*")] { return [] }
                 if isCounted(name), !names.contains(name) { names.append(name) }
             }
@@ -141,7 +142,7 @@ struct CanonicalRequest {
         return Vary.nominatedFields(for: head, request: request) ?? []
     }
 
-    /// A digest that distinguishes requests of the same run with different secrets.
+    /// A digest of the request's secrets. In one run, it distinguishes requests that differ only in their secrets.
     var secretValues: SHA256Digest {
         SHA256Digest(
             of: secrets.flatMap { secret -> [UInt8] in
@@ -153,7 +154,7 @@ struct CanonicalRequest {
 
     /// The digest of the request's secrets: their placeholders, sorted, each with a line feed. A secret that is already a placeholder
     /// is used unchanged.
-    /// - Returns: `nil` if there is a secret and no key to compute its placeholder.
+    /// - Returns: `nil` if the request has a secret and there is no project key to compute its placeholder.
     func secretsDigest(under key: ProjectKey?) -> SHA256Digest? {
         var lines: [[UInt8]] = []
         for (octets, secret) in secrets {
@@ -178,7 +179,7 @@ private struct RuledURI {
     init(_ uri: [UInt8], _ rules: [CanonicalRule], _ finder: SecretFinder) {
         var found: [(octets: [UInt8], found: FoundSecret)] = []
         let end = UInt8(ascii: ".")
-        // Numbered marks that are valid in a URI, so that rules can parse it.
+        // Numbered marks that are valid in a URI, so that match rules can parse the URI.
         let marked = uri.replacing(finder.secrets(inURI: uri)) { octets, secret in
             found.append((secret.value ?? Array(octets), secret))
             return SecretMark.word + Array("\(found.count - 1)".utf8) + [end]

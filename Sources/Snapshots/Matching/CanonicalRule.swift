@@ -49,7 +49,7 @@ struct CanonicalRule: Sendable {
         return canonicalText(uri, .uri)
     }
 
-    /// Applies replacements, and marks UUIDs and times.
+    /// Applies the rule's replacements, and replaces UUIDs and times by marks if the rule says so.
     func canonicalText(_ text: [UInt8], _ place: Canonicaliser.Replacement.Place) -> [UInt8] {
         var text = text
         for replacement in replacements where replacement.place == place {
@@ -59,7 +59,7 @@ struct CanonicalRule: Sendable {
         return VolatileText.marked(text, uuids: canonicaliser.hasUUIDs, times: canonicaliser.hasTimes)
     }
 
-    /// Whether the rule reads bodies.
+    /// Whether the rule needs the request's body.
     var changesBodies: Bool {
         !formNames.isEmpty || !canonicaliser.ignoredPointers.isEmpty || canonicaliser.hasUUIDs || canonicaliser.hasTimes
             || replacements.contains { $0.place == .body }

@@ -1,7 +1,7 @@
 import HTTPSerialization
 import SecretScanning
 
-/// The JSON form in the manifest. Defaults are omitted, so each set of terms has one text.
+/// The JSON form of match terms, as in the manifest. Default values are omitted, so equal terms always have the same text.
 extension MatchTerms {
     var json: JSONValue {
         var members: [(String, JSONValue)] = []
@@ -25,8 +25,8 @@ extension MatchTerms {
         for index in canonicalisers.indices { canonicalisers[index].uri = Self.withPort(canonicalisers[index].uri) }
     }
 
-    /// Adds the default port: `http://a.example/*` becomes `http://a.example:80/*`. A pattern stays unchanged if a `*` covers the end
-    /// of the authority.
+    /// Adds the default port to a URI: `http://a.example/*` becomes `http://a.example:80/*`. A pattern stays unchanged if a `*` covers
+    /// the end of the authority.
     private static func withPort(_ uri: String) -> String {
         guard let scheme = uri.firstRange(of: "://"),
             let port = ["http": 80, "https": 443][uri[..<scheme.lowerBound].lowercased()]
@@ -59,7 +59,7 @@ extension MatchTerms {
     }
 }
 
-/// The JSON form: an array of JSON pointers, or an object if other secrets are declared too.
+/// The JSON form of declared secrets: an array of JSON pointers, or an object if other secrets are declared too.
 extension DeclaredSecrets {
     fileprivate var json: JSONValue {
         let pointers = JSONValue.strings(self.pointers.map(\.description))

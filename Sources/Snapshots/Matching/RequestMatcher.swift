@@ -2,10 +2,10 @@ import HTTPMessage
 import SecretScanning
 import ServerTrust
 
-/// Computes the identities of requests under a snapshot's terms. Compiles patterns once.
+/// Computes the identities of requests under a snapshot's match terms. Compiles the patterns once.
 package struct RequestMatcher: Sendable {
     package let terms: MatchTerms
-    /// Finds the secrets of requests and responses under these terms.
+    /// Finds the secrets of requests and responses under the match terms.
     let finder: SecretFinder
     private let rules: [CanonicalRule]
 
@@ -18,14 +18,14 @@ package struct RequestMatcher: Sendable {
         self.rules = rules
     }
 
-    /// The rules that apply to a request, in order.
+    /// The match rules that apply to a request, in order.
     func rules(for request: RequestToMatch) -> [CanonicalRule] {
         rules.isEmpty ? [] : rules.filter { $0.concerns(method: request.method, uri: request.uri) }
     }
 
     /// The identity under which a recording of this request is found.
     /// - Parameter key: the project key; required if the request has a secret that is not a placeholder.
-    /// - Returns: `nil` if the key is required and missing.
+    /// - Returns: `nil` if the project key is required and `key` is `nil`.
     package func identity(of request: RequestToMatch, response: Fields?, under key: ProjectKey?) -> RequestIdentity? {
         let canonical = CanonicalRequest(request, self)
         guard let secrets = canonical.secretsDigest(under: key) else { return nil }

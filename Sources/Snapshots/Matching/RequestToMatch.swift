@@ -7,7 +7,7 @@ package struct RequestToMatch: Sendable {
         case none
         /// The whole body as received, at most `SnapshotLimits.requestBodyLength` bytes.
         case octets([UInt8])
-        /// The digest of a longer body, and its length in bytes.
+        /// The digest of a body that is longer than this limit, and its length in bytes.
         case digest(SHA256Digest, length: UInt64)
     }
 

@@ -5,7 +5,7 @@ import SecretScanning
 enum VolatileText {
     private static let uuidMark = Array("{uuid}".utf8)
     private static let timeMark = Array("{time}".utf8)
-    /// The first seconds of 2000 and of 2100: numbers in this range are treated as times, if times are marked.
+    /// The first seconds of the years 2000 and 2100. If times are replaced by a mark, numbers in this range are treated as times.
     private static let seconds: ClosedRange<UInt64> = 946_684_800...4_102_444_800
 
     static func marked(_ text: [UInt8], uuids: Bool, times: Bool) -> [UInt8] {
@@ -30,7 +30,7 @@ enum VolatileText {
         return result
     }
 
-    /// The end of a UUID (RFC 9562 §4), of `8-4-4-4-12` hexadecimal digits.
+    /// The end of a UUID (RFC 9562 §4), which has the form `8-4-4-4-12` in hexadecimal digits.
     private static func endOfUUID(in octets: UnsafeBufferPointer<UInt8>, at start: Int) -> Int? {
         var place = start
         for (index, count) in [8, 4, 4, 4, 12].enumerated() {

@@ -2,16 +2,17 @@ import HTTPMessage
 import HTTPSerialization
 import SecretScanning
 
-/// Proposes a canonicaliser that removes given differences, if that is possible.
+/// Proposes a canonicaliser that makes a request equal to a recording in spite of given differences, if that is possible.
 struct CanonicaliserProposal {
-    /// The proposal; `nil` if there are no differences, or if a canonicaliser cannot remove one of them.
+    /// The proposal; `nil` if there are no differences, or if no canonicaliser can remove all of them.
     private(set) var canonicaliser: Canonicaliser?
-    /// Whether the canonicaliser changes the path, which identifies the resource, and not only parameters or fields.
+    /// Whether the canonicaliser changes the path, which identifies the resource. A canonicaliser that changes only parameters or
+    /// fields is less risky.
     var changesPath: Bool { canonicaliser?.replacements.isEmpty == false }
 
     /// - Parameters:
-    ///   - recorded: the target of the recording.
-    ///   - offered: the target of the request.
+    ///   - recorded: the target URI of the recording.
+    ///   - offered: the target URI of the request.
     init(for differences: [RequestDifference], recorded: [UInt8], offered: [UInt8]) {
         guard !differences.isEmpty else { return }
         let (old, uri) = (SplitURI(recorded), SplitURI(offered))
@@ -39,13 +40,13 @@ struct CanonicaliserProposal {
     }
 }
 
-/// The only segment in which two paths differ, if it looks like an id in both.
+/// The only segment in which two paths differ; `nil` unless it looks like an id in both paths.
 private struct DifferentSegment {
     private let before: [Substring]
     private let after: [Substring]
     private let form: Form
 
-    /// Patterns of ids. A word with a number, such as `users-1` or `v2`, is a name.
+    /// Patterns of ids. They do not match a word with a number, such as `users-1` or `v2`, which is a name.
     private enum Form: String, CaseIterable {
         case number = "[0-9]+"
         case uuid = "[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}"
@@ -65,7 +66,7 @@ private struct DifferentSegment {
         }
     }
 
-    /// - Returns: `nil` unless the paths differ in exactly one segment, which looks like an id in both.
+    /// - Returns: `nil` unless the paths differ in exactly one segment, and that segment looks like an id in both paths.
     init?(_ difference: RequestDifference) {
         let recorded = difference.recorded?.split(separator: "/", omittingEmptySubsequences: false) ?? []
         let offered = difference.offered?.split(separator: "/", omittingEmptySubsequences: false) ?? []

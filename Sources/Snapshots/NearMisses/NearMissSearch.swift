@@ -9,20 +9,20 @@ package struct NearMiss: Sendable {
     package let uri: [UInt8]
     package let generation: UInt32
     package let differences: [RequestDifference]
-    /// The canonicaliser that makes the request equal to the recording. `nil` if there is none, or if it changes the path and would
-    /// also make recordings equal.
+    /// The canonicaliser that makes the request equal to the recording. `nil` if there is none, or if the only one changes the path and
+    /// would also make recordings equal to each other.
     package let canonicaliser: Canonicaliser?
-    /// The number of different recordings that the canonicaliser makes, or would make, equal.
+    /// The number of different recordings that this canonicaliser makes, or would make, equal to each other.
     package let equalled: Int
 }
 
-/// Finds the recordings nearest to a request that was missed. Confined to its snapshot's thread.
+/// Finds the recordings that are most similar to a request for which replay has no recording. Confined to its snapshot's thread.
 package final class NearMissSearch {
     /// How many near misses are reported.
     package static let count = 5
-    /// How many of the nearest targets are compared in detail.
+    /// How many of the most similar targets are compared in detail.
     static let candidateCount = 24
-    /// How many recordings are checked for whether a canonicaliser makes them equal.
+    /// The number of recordings for which Larder checks whether a canonicaliser makes them equal.
     static let comparisonLimit = 4096
     /// The maximum length of a recorded body that is compared in detail, in bytes.
     static let bodyLimit = 1 << 20
@@ -40,7 +40,7 @@ package final class NearMissSearch {
         targets = try TargetTable(snapshot)
     }
 
-    /// The nearest recordings, those with the fewest differences first.
+    /// The most similar recordings; the recordings with the fewest differences come first.
     package func nearest(to request: RequestToMatch) throws(SnapshotError) -> [NearMiss] {
         let offered = CanonicalRequest(request, matcher)
         var found: [NearMiss] = []
@@ -60,7 +60,8 @@ package final class NearMissSearch {
                     place: place, method: recording.request.method, uri: recording.request.uri, generation: recording.generation,
                     differences: comparison.differences, canonicaliser: nil, equalled: 0))
         }
-        // `sorted` is not guaranteed to be stable: ties keep the order of their targets' distances.
+        // `sorted` is not guaranteed to be stable. Recordings with equally many differences stay in the order of their targets'
+        // distances.
         let ranked = found.enumerated().sorted { left, right in
             left.element.weight == right.element.weight
                 ? left.offset < right.offset : left.element.weight < right.element.weight
@@ -88,7 +89,7 @@ package final class NearMissSearch {
             canonicaliser: proposal.changesPath && equalled > 0 ? nil : canonicaliser, equalled: equalled)
     }
 
-    /// The number of recordings that are different now, but equal with the proposed canonicaliser.
+    /// The number of recordings that are different now, but would be equal with the proposed canonicaliser.
     private func recordingsMadeEqual(
         by canonicaliser: Canonicaliser, under proposed: RequestMatcher
     ) throws(SnapshotError) -> Int {
@@ -108,7 +109,7 @@ package final class NearMissSearch {
 }
 
 extension NearMiss {
-    /// The distance: a different method or origin weighs more than a different field.
+    /// The distance between a request and a recording. A different method or origin adds more to the distance than a different field.
     fileprivate var weight: Int {
         differences.reduce(0) { weight, difference in
             switch difference.place {
@@ -123,8 +124,8 @@ extension NearMiss {
 }
 
 extension Snapshot {
-    /// The request of a recording, in the form that match rules read.
-    /// - Parameter bodyLimit: a longer body is represented by its digest, which may match no request.
+    /// The request of a recording, in the form in which match rules read it.
+    /// - Parameter bodyLimit: a longer body is represented by its digest, to which match rules are not applied.
     package func request(
         of recording: Recording, bodyLimit: Int = SnapshotLimits.requestBodyLength
     ) throws(SnapshotError) -> RequestToMatch {

@@ -2,23 +2,23 @@
 package struct RequestDifference: Equatable, Sendable {
     package enum Place: Equatable, Sendable {
         case method
-        /// Scheme, host and port.
+        /// Scheme, host or port differ.
         case origin
         case path
         case parameter(String)
         /// The order of query parameters differs.
         case parameterOrder
         case field(String)
-        /// A value in a JSON body, named by a JSON pointer.
+        /// A value in a JSON body differs. A JSON pointer names its place.
         case json(String)
         case formField(String)
         case body
-        /// A credential that differs under the project key.
+        /// A credential differs, as the project key shows.
         case secret
     }
 
     package let place: Place
-    /// The recorded value; `nil` if the recording does not have it.
+    /// The recorded value; `nil` if the recording has no value in this place.
     package let recorded: String?
     package let offered: String?
 
@@ -35,7 +35,7 @@ package struct RequestDifference: Equatable, Sendable {
         value.count > valueLimit ? String(value.prefix(valueLimit)) + "…" : value
     }
 
-    /// The name of the place for users: `query parameter page`.
+    /// The place of the difference, as users read it, such as `query parameter page`.
     package var name: String {
         switch place {
         case .method: "method"

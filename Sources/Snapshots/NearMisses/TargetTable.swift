@@ -1,7 +1,7 @@
 import HTTPMessage
 import HTTPSerialization
 
-/// The methods and URIs of all recordings in canonical order, in memory. Read at the first miss.
+/// The methods and URIs of all recordings in canonical order, in memory. They are read at the first miss.
 struct TargetTable {
     private let octets: [UInt8]
     /// The offset of each line, and the end of the last line.
@@ -30,8 +30,8 @@ struct TargetTable {
         }
     }
 
-    /// The places (in canonical order) of the recordings whose method and URI are most similar to a target, the nearest first. Of
-    /// adjacent equal lines only one is returned.
+    /// The places (in canonical order) of the recordings whose method and URI are most similar to a target, the most similar first. If
+    /// adjacent lines are equal, only one of them is returned.
     func nearest(to method: [UInt8], _ uri: [UInt8], count: Int) -> [Int] {
         let wanted = method + [ASCII.space] + uri
         var best: [(distance: Int, place: Int)] = []
@@ -51,7 +51,7 @@ struct TargetTable {
         return best.map(\.place)
     }
 
-    /// The number of bytes outside the prefix and the suffix that both lines have in common.
+    /// The length of the part in which two lines differ: the bytes outside their common prefix and their common suffix.
     private static func distance(_ one: UnsafeBufferPointer<UInt8>, _ other: UnsafeBufferPointer<UInt8>, below bound: Int) -> Int
     {
         let shorter = min(one.count, other.count)

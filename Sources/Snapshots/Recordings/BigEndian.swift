@@ -1,6 +1,7 @@
 import HTTPMessage
 
-/// Big-endian numbers, as rows have them, so that sorting rows by their bytes sorts them by their numbers.
+/// Reads and writes big-endian numbers. Rows contain big-endian numbers, so that sorting rows by their bytes sorts them by their
+/// numbers.
 extension Array<UInt8> {
     mutating func append(bigEndian number: some FixedWidthInteger) {
         for shift in stride(from: number.bitWidth - 8, through: 0, by: -8) { append(UInt8(truncatingIfNeeded: number >> shift)) }

@@ -1,6 +1,6 @@
 import ServerTrust
 
-/// The body of a message, identified by its digest: equal bodies are stored in the file once.
+/// The body of a message, identified by its digest. Bodies with the same digest are stored in the file once.
 package struct RecordedBody: Hashable, Sendable {
     /// SHA-256 of the bytes as received, with their content codings.
     package let digest: SHA256Digest
@@ -8,7 +8,7 @@ package struct RecordedBody: Hashable, Sendable {
     package let length: UInt64
     /// The combined digest of the body's pieces (`ChunkDigests`), by which each piece is verified before it is delivered.
     package let pieces: SHA256Digest
-    /// Whether the file has the bytes, and not only their digest.
+    /// Whether the file has the bytes of the body; if not, it has only their digest.
     package let isKept: Bool
 
     package init(digest: SHA256Digest, length: UInt64, pieces: SHA256Digest, isKept: Bool) {

@@ -1,7 +1,7 @@
 /// How an exchange failed while it was recorded. Replay reproduces the failure or reports a miss, as configured.
 package struct RecordedFailure: Equatable, Sendable {
     package enum Kind: UInt8, Sendable, CaseIterable {
-        /// The response was truncated: the bytes received so far are kept.
+        /// The response was truncated. The part that arrived is kept.
         case cutShort = 1
         /// No connection was made, or the server was not trusted.
         case refused = 2
@@ -10,7 +10,7 @@ package struct RecordedFailure: Equatable, Sendable {
         /// The response was malformed.
         case malformed = 4
 
-        /// The name of this kind in recording texts and HAR files.
+        /// The name of this kind of failure in recording texts and HAR files.
         package var word: String {
             switch self {
             case .cutShort: "cut_short"
@@ -27,7 +27,7 @@ package struct RecordedFailure: Equatable, Sendable {
     }
 
     package let kind: Kind
-    /// The error's code as in the access log, in ASCII.
+    /// The code of the error, as in the access log, in ASCII.
     package let code: String
 
     package init(_ kind: Kind, code: String) {

@@ -7,7 +7,7 @@ package struct RecordedTimes: Equatable, Sendable {
         case blocked, dns, connect, tls, send, wait, receive
     }
 
-    /// The times at which a recording may start, in seconds since 1970: all times that are calendar dates.
+    /// The times at which a recording may start, in seconds since 1970: all times that an HTTP-date can express.
     static let startSeconds = CivilDate.earliest...CivilDate.latest
 
     package var started: Timestamp

@@ -10,15 +10,15 @@ package struct Recording: Sendable {
     package var times: RecordedTimes
     /// The protocol of the exchange with the origin, such as `HTTP/1.1`.
     package var protocolName: [UInt8]
-    /// SHA-256 of the chain's record (`ServerEvidence.record`) in the file; `nil` for plain HTTP.
+    /// SHA-256 of the certificate chain's record in the file (`ServerEvidence.record`); `nil` for plain HTTP.
     package var chain: SHA256Digest?
     /// Whether secrets were replaced in the recording, so that lengths or digests may differ from those of the original.
     package var isRedacted = false
     /// The identity by which requests find this recording.
     package var identity: RequestIdentity
-    /// The generation of the run that made this recording, from 1.
+    /// The number of the run that made this recording, counted from 1.
     package var generation: UInt32
-    /// The position among the responses to equal requests of the same generation, from 0, in the order of recording.
+    /// The response's position among the responses to equal requests of the same generation, counted from 0, in the order of recording.
     package var position: UInt32
 
     package init(

@@ -25,7 +25,7 @@ extension RecordingRow {
         return recording
     }
 
-    /// The parts of a row read so far.
+    /// The parts of a row that have been read so far.
     private struct Parts {
         var method: [UInt8]?
         var uri: [UInt8]?
@@ -43,7 +43,7 @@ extension RecordingRow {
             return RecordedRequest(method: method, uri: uri, fields: requestFields, body: requestBody)
         }
 
-        /// - Returns: whether all parts are known, in order and well-formed, up to the end of the row.
+        /// - Returns: whether the row, up to its end, has only known and well-formed parts in the right order.
         mutating func read(_ row: Span<UInt8>, from start: Int) -> Bool {
             var place = start
             var last: UInt8 = 0
@@ -173,7 +173,7 @@ extension RecordingRow {
         return true
     }
 
-    /// Rejects white space and control characters; the user of the URI validates the rest.
+    /// Rejects white space and control characters. The code that uses the URI validates the rest.
     private static func isURI(_ value: Span<UInt8>) -> Bool {
         for index in 0..<value.count where value[index] <= ASCII.space || value[index] == 0x7F { return false }
         return !value.isEmpty

@@ -1,11 +1,11 @@
-/// A recording as stored in its row (docs/snapshot-format.md). These bytes are sorted, hashed into the root `full`, and signed.
+/// A recording as stored in its row (docs/snapshot-format.md). These bytes are sorted, hashed into the Merkle root `full`, and signed.
 ///
 /// A head of fixed length is followed by parts in the order of their tags. Each part has a tag (1 byte), a length (4 bytes) and that
 /// many bytes. Numbers are big-endian, so sorting rows by their bytes sorts them by their numbers. Each recording has one encoding: a
 /// decoded row encodes to the same bytes.
 enum RecordingRow {
     static let version: UInt8 = 1
-    /// The version, primary key, key, secrets, generation and position.
+    /// The version, primary key, key, digest of secrets, generation and position.
     static let headCount = 1 + 16 + 32 + 32 + 4 + 4
     static let keyRange = 17..<49
     static let secretsRange = 49..<81
@@ -24,7 +24,7 @@ enum RecordingRow {
     }
 
     static let redactedMark: UInt8 = 1
-    /// This mark means that a part with early hints follows the marks. Without this mark, the marks are the last part. So if early
-    /// hints are cut off the end of a row, the row is invalid.
+    /// This mark means that a part with early hints follows the part with the marks. Without this mark, the part with the marks is the
+    /// last part of the row. So a row from which the early hints were cut off is invalid.
     static let earlyHintsMark: UInt8 = 2
 }

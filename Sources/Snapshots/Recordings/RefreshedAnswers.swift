@@ -1,17 +1,17 @@
 import ServerTrust
 
-/// The results of a refresh for the responses to each request. A later generation replaces all earlier responses to a request. So if
-/// one response is recorded again, the others are recorded again too, including earlier ones that had not changed. Confined to its
-/// recorder's thread.
+/// What a refresh has done with the responses to each request. A later generation replaces all earlier responses to a request. So if
+/// one response is recorded again, the other responses to the same request are recorded again too, even those that had not changed.
+/// Confined to its recorder's thread.
 struct RefreshedAnswers {
-    /// Requests that match one recording's key and now have the same secrets.
+    /// Requests that match recordings with the same key, and that have the same secrets in this run.
     struct Group: Hashable {
         let recorded: SHA256Digest
         let secrets: SHA256Digest
     }
 
     private enum State {
-        /// This many responses so far, all unchanged.
+        /// The number of responses so far, none of which has changed.
         case unchanged(Int)
         case recorded
     }
@@ -21,7 +21,7 @@ struct RefreshedAnswers {
     /// The maximum number of groups. Requests beyond this limit are recorded again, which is always correct.
     static let limit = 1 << 20
 
-    /// - Returns: whether the existing recording of the unchanged response is sufficient.
+    /// - Returns: whether the unchanged response need not be recorded again.
     mutating func staysUnchanged(_ group: Group) -> Bool {
         switch states[group] {
         case .recorded?: return false

@@ -2,10 +2,10 @@ import ServerTrust
 
 /// The identity of a recording: digests of its request under the snapshot's canonicalisers.
 ///
-/// A recording is a candidate for a request if both have the same `primary`. `key` also covers the fields that Vary nominates.
-/// Requests with the same `key` are answered from one sequence, unless the project key shows that their secrets differ.
+/// A recording is a candidate for a request if both have the same `primary`. `key` also covers the fields that Vary nominates. Requests
+/// with the same `key` get their responses from one sequence, unless the project key shows that their secrets differ.
 package struct RequestIdentity: Hashable, Sendable {
-    /// The first 16 bytes of a digest of method, URI, body, kinds of credentials and the fields of `match.fields`.
+    /// The first 16 bytes of a digest of the method, the URI, the body, the kinds of credentials and the fields of `match.fields`.
     package let primary: PrimaryKey
     /// A digest of the parts that `primary` covers, and of the fields that the response's Vary nominates.
     package let key: SHA256Digest
@@ -19,7 +19,7 @@ package struct RequestIdentity: Hashable, Sendable {
     }
 }
 
-/// 128 bits by which the recordings of a file are sorted and found.
+/// A key of 128 bits, by which the recordings of a file are sorted and found.
 package struct PrimaryKey: Hashable, Comparable, Sendable {
     package static let count = 16
 
@@ -33,7 +33,7 @@ package struct PrimaryKey: Hashable, Comparable, Sendable {
 
     package init(_ digest: SHA256Digest) { self.init(digest.octets[...])! /* a digest has at least 16 bytes */ }
 
-    /// - Returns: `nil` for fewer than 16 bytes; further bytes are ignored.
+    /// - Returns: `nil` for fewer than 16 bytes; bytes after the 16th are ignored.
     package init?(_ octets: ArraySlice<UInt8>) {
         guard octets.count >= Self.count else { return nil }
         func number(_ octets: ArraySlice<UInt8>) -> UInt64 { octets.reduce(0) { $0 << 8 | UInt64($1) } }

@@ -1,8 +1,8 @@
 import HTTPMessage
 import ServerTrust
 
-/// Copies recordings, with their bodies and chains, from one snapshot into another that is being made. Applies the match terms of the
-/// new snapshot.
+/// Copies recordings, with their bodies and certificate chains, from one snapshot into a snapshot that is being made. Applies the match
+/// terms of the new snapshot.
 package struct SnapshotCopy {
     private let source: Snapshot
     private let writer: SnapshotWriter
@@ -15,11 +15,11 @@ package struct SnapshotCopy {
     }
 
     /// - Parameters:
-    ///   - offset: a number that is added to the generations.
-    ///   - isByTime: whether to order recordings by time. Requests that were different may now be equal, and then only the times give
-    ///     their order.
-    ///   - isTaken: selects the recordings to copy, by place; all by default.
-    ///   - change: returns the recording to write. Its bodies must be in the new file or in the source.
+    ///   - offset: a number that is added to the number of each generation.
+    ///   - isByTime: whether to order recordings by time. This is needed if requests that were different may now be equal: only the times
+    ///     give the order of their responses.
+    ///   - isTaken: selects the recordings to copy, by their places in canonical order; by default all.
+    ///   - change: returns the recording to write, whose bodies must be in the new file or in the source.
     ///   - note: called with each recording and its copy.
     /// - Returns: the number of recordings copied.
     package func run(
@@ -33,7 +33,8 @@ package struct SnapshotCopy {
             let time = isByTime ? recording.times.started.milliseconds : 0
             order.append((recording.generation, time, recording.position, place))
         }
-        // Positions are computed again. In this order they stay the same, unless different requests have become equal.
+        // The new file numbers the positions again. In this order the positions stay the same, unless different requests have become
+        // equal.
         order.sort { ($0.generation, $0.time, $0.position, $0.place) < ($1.generation, $1.time, $1.position, $1.place) }
         for entry in order {
             let original = try source.recording(at: entry.place)

@@ -4,22 +4,24 @@ import SecretScanning
 import ServerTrust
 
 /// Records exchanges into a snapshot: removes connection-specific fields, replaces secrets by placeholders, and computes identities.
-/// Data is written only after these steps, except response bodies that are too long to be searched. Confined to its writer's thread.
+/// Data is written only after these steps. The exception is a response body that is too long to be searched. Confined to its writer's
+/// thread.
 package final class SnapshotRecorder {
-    /// The writer of the snapshot; `nil` if responses are only compared.
+    /// The writer of the snapshot; `nil` if the recorder only compares responses.
     package let writer: SnapshotWriter?
     /// The recordings to compare with; `nil` if every response is kept.
     fileprivate let former: RecordedAnswers?
     fileprivate var refreshed = RefreshedAnswers()
     private var redactor: Redactor
-    /// The last recording written before the latest secret became known: recordings up to it may contain that secret.
+    /// The id of the last recording that was written before the latest secret became known. Recordings up to this one may contain that
+    /// secret.
     private var lastBeforeKnowledge: Int64 = 0
     private let matcher: RequestMatcher
     private let key: ProjectKey
 
     /// - Parameters:
     ///   - unscanned: what to do with a body that cannot be searched; `nil` refuses JSON and forms, and keeps other bodies.
-    ///   - former: if set, only responses that differ from these recordings are kept.
+    ///   - former: recordings to compare with; if set, only responses that differ from them are kept.
     package init(
         _ writer: SnapshotWriter, key: ProjectKey, unscanned: Redactor.Unscanned? = nil, unlessIn former: RecordedAnswers? = nil
     ) throws(SnapshotError) {
@@ -32,7 +34,7 @@ package final class SnapshotRecorder {
         matcher = try RequestMatcher(writer.manifest.terms)
     }
 
-    /// Compares responses and writes nothing.
+    /// Creates a recorder that compares responses and writes nothing.
     package init(comparing former: RecordedAnswers, key: ProjectKey) throws(SnapshotError) {
         writer = nil
         self.former = former
@@ -43,7 +45,7 @@ package final class SnapshotRecorder {
         matcher = try RequestMatcher(former.terms)
     }
 
-    /// The URI without its query, for users.
+    /// A URI without its query, to be shown to users.
     static func shown(_ uri: [UInt8]) -> String {
         String(decoding: uri.prefix { $0 != ASCII.question }, as: UTF8.self)
     }
@@ -118,15 +120,15 @@ package final class SnapshotRecorder {
         lastBeforeKnowledge = writer.lastRecording
     }
 
-    /// Finishes the snapshot. First replaces secrets in this run's earlier recordings, if the secrets became known after the
-    /// recordings were written.
-    /// - Returns: `nil` if responses are only compared.
+    /// Finishes the snapshot. First replaces secrets in this run's earlier recordings, if the secrets became known after the recordings
+    /// were written.
+    /// - Returns: `nil` if the recorder only compares responses.
     package func finish(signing key: SigningKey? = nil) throws(SnapshotError) -> SnapshotRoots? {
         try redactEarlier()
         return try writer?.finish(signing: key)
     }
 
-    /// - Parameter isWhole: whether earlier generations are searched too, for a file in which all recordings are written again.
+    /// - Parameter isWhole: whether earlier generations are searched too; needed for a file in which all recordings are written again.
     func redactEarlier(inAllGenerations isWhole: Bool = false) throws(SnapshotError) {
         try writer?.rewrite(upTo: lastBeforeKnowledge, inAllGenerations: isWhole) { [self] (recording) throws(SnapshotError) in
             try redacted(recording)
@@ -181,9 +183,9 @@ package final class SnapshotRecorder {
 /// The outcome of recording an exchange.
 package enum RecordingOutcome: Sendable {
     case recorded
-    /// The same response had already been recorded.
+    /// The response equals an existing recording.
     case unchanged
-    /// The response differs from the recording, and is not kept.
+    /// The response differs from the existing recording, and is not kept.
     case differs(SnapshotDiff.Entry)
 }
 
@@ -192,25 +194,25 @@ package enum RecordingOutcome: Sendable {
 package final class ExchangeRecording {
     private let recorder: SnapshotRecorder
     private var request: RequestToMatch
-    /// The request as received; `nil` if responses are not compared.
+    /// The request as received; `nil` if the recorder does not compare responses.
     private var asked: RequestToMatch?
     private var response: RecordedResponse?
     /// The fields of each 103 response received before the final response.
     private var earlyHints: [Fields] = []
-    /// Whether an early hint exceeded the limits: later ones are not kept either.
+    /// Whether an early hint exceeded the limits. Then later early hints are not kept either.
     private var hasTooManyHints = false
     private var isRedacted: Bool
-    /// `Redactor.knowledge` when the request was received. If that number has grown, the request may contain secrets that were
-    /// unknown then.
+    /// The value of `Redactor.knowledge` when the request was received. If `Redactor.knowledge` is now greater, the request may contain
+    /// secrets that were unknown then.
     private let knowledge: Int
-    /// The part of the body received so far, still to be searched.
+    /// The part of the body received so far, which is searched when the body is complete.
     private var held: [UInt8] = []
     /// The writer of a body that is too long to be searched.
     private var body: BodyWriter?
     /// The digest of a body that is too long to be searched, if nothing is written.
     private var digest: (hasher: DigestHasher, length: UInt64)?
-    /// The digest of the response's content as stored in the file, or as it would be stored; set when the exchange has ended. `nil`
-    /// without content, and if nothing was recorded. For an unchanged response, it is the digest of the existing recording.
+    /// The digest of the response's content as the file stores it, or would store it. It is set when the exchange has ended; `nil` if
+    /// there is no content, or if nothing was recorded. For an unchanged response, it is the digest in the existing recording.
     package private(set) var bodyDigest: SHA256Digest?
 
     fileprivate init(
@@ -223,16 +225,16 @@ package final class ExchangeRecording {
         self.knowledge = knowledge
     }
 
-    /// The request's URI without its query, for users.
+    /// The request's URI without its query, to be shown to users.
     package var url: String { SnapshotRecorder.shown(request.uri) }
 
-    /// Sets the request's content, if it was too long to be held and is known only now.
+    /// Sets the request's content that was too long to be held, now that its digest and length are known.
     package func requestBody(_ body: RequestToMatch.Body) {
         request.body = body
         asked?.body = body
     }
 
-    /// The fields of a 103 as received, before the final response's head. A 103 that exceeds the limits is dropped, and so are all
+    /// Adds the fields of a 103 as received, before the final response's head. A 103 that exceeds the limits is dropped, and so are all
     /// later ones.
     package func earlyHints(_ fields: Fields) {
         var fields = fields
@@ -241,15 +243,16 @@ package final class ExchangeRecording {
         if !hasTooManyHints { earlyHints.append(fields) }
     }
 
-    /// The response's head as received.
+    /// Sets the response's head as received.
     package func head(status: Status, reason: [UInt8], fields: Fields) {
         var fields = fields
         SnapshotRecorder.removeHopByHop(from: &fields)
         response = RecordedResponse(status: status, reason: reason, fields: fields, earlyHints: earlyHints)
     }
 
-    /// The next bytes of the response's body, without its transfer coding.
-    /// - Throws: `unsearchable` if the body becomes too long to be searched and must not be kept unsearched; the exchange is not recorded.
+    /// Appends the next bytes of the response's body, without its transfer coding.
+    /// - Throws: `unsearchable` if the body becomes too long to be searched and must not be kept unsearched. Then the exchange is not
+    ///   recorded.
     package func append(_ octets: Span<UInt8>) throws(SnapshotError) {
         if let body { return try body.append(octets) }
         if let digest {
@@ -314,7 +317,7 @@ package final class ExchangeRecording {
         switch request.body {
         case .none: break
         case .octets(let octets): recording.request.body = try writer.body(octets)
-        // The pieces of this body are never delivered, so the body's digest is used for the pieces too.
+        // The pieces of this body are never delivered, so the digest of the whole body is used in place of the digests of its pieces.
         case .digest(let digest, let length):
             recording.request.body = RecordedBody(digest: digest, length: length, pieces: digest, isKept: false)
         }
@@ -328,7 +331,7 @@ package final class ExchangeRecording {
     /// The result of comparing a response with recordings.
     private enum Comparison {
         case ended(RecordingOutcome)
-        /// - Parameter before: earlier responses of this run to the same request, unchanged, which must be kept too.
+        /// - Parameter before: unchanged responses to the same request, received earlier in this run, which must be kept too.
         case isKept(before: [Recording])
     }
 
@@ -344,7 +347,8 @@ package final class ExchangeRecording {
         let isUnchanged = difference.aspects.isEmpty
         let recorded = answer.found.recording
         if recorder.writer != nil {
-            // If one of several responses to a request is kept, all of them are: a later generation replaces all earlier ones.
+            // If one of several responses to a request is kept, all of them are kept, because a later generation replaces all earlier
+            // responses.
             let group = RefreshedAnswers.Group(recorded: recorded.identity.key, secrets: recording.identity.secrets)
             guard isUnchanged, !answer.isOfSequence, recorder.refreshed.staysUnchanged(group) else {
                 return .isKept(before: Array(repeating: recorded, count: recorder.refreshed.beginRecording(group)))
@@ -358,7 +362,7 @@ package final class ExchangeRecording {
     /// since a refresh appends to the file that has the earlier recording.
     private func again(_ recorded: Recording, to recording: Recording) throws(SnapshotError) -> Recording {
         var again = recorded
-        // Placeholders in the request must use the key of this run.
+        // Placeholders in the request must be made with the project key of this run.
         again.request = recording.request
         again.identity = try recorder.identity(of: request, response: recorded.response?.fields)
         again.generation = recording.generation
@@ -366,7 +370,8 @@ package final class ExchangeRecording {
         return again
     }
 
-    /// - Returns: content that must still be written; `nil` if there is none. The response may already refer to it by its digest.
+    /// - Returns: content that must still be written; `nil` if there is none. The response may already refer to this content by its
+    ///   digest.
     private func finishBody(isBroken: Bool) throws(SnapshotError) -> [UInt8]? {
         guard var response else { return nil }
         var content: [UInt8]?
@@ -381,7 +386,7 @@ package final class ExchangeRecording {
                 content = text
                 Redactor.describe(text, in: &response.fields)
                 Redactor.describe(text, in: &response.trailers)
-                // The full length after replacement is unknown, since the body is truncated.
+                // The body is truncated, so its complete length after the replacement of secrets is unknown.
                 if isBroken { response.fields.remove(.contentLength) }
                 isRedacted = true
             case .refused where isBroken: break

@@ -3,7 +3,8 @@ import HTTPSerialization
 
 /// The content codings that a client accepts (RFC 9110 §12.5.3).
 struct AcceptedCodings {
-    /// Whether each named coding is accepted, by lower-case name; `nil` without Accept-Encoding, so that all codings are accepted.
+    /// For each coding in Accept-Encoding, by its lower-case name, whether the client accepts it. `nil` without Accept-Encoding, so
+    /// that all codings are accepted.
     private let named: [[UInt8]: Bool]?
 
     init(_ fields: Fields) {
@@ -25,10 +26,10 @@ struct AcceptedCodings {
         self.named = named
     }
 
-    /// Whether the client accepts a body in these codings.
+    /// Whether the client accepts a body in these content codings.
     /// - Parameter fields: the response's fields, which have the names of the codings.
     func permit(_ codings: ContentCodings, of fields: Fields) -> Bool {
-        // Unknown codings cannot be removed, so the body is sent unchanged.
+        // Larder cannot remove unknown codings, so it sends the body unchanged.
         guard case .known(let codings) = codings, !codings.isEmpty, let named else { return true }
         for line in fields.lines where line.known == .contentEncoding {
             let value = fields.value(of: line)

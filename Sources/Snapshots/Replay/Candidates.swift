@@ -1,11 +1,10 @@
 import HTTPMessage
 import ServerTrust
 
-/// The recordings with one primary key. A recording may answer a request if its secrets, and the fields that its Vary nominates,
-/// match.
+/// The recordings with one primary key. A recording matches a request if its secrets match, and the fields that its Vary nominates.
 struct Candidates {
     private(set) var groups: [RecordingGroup] = []
-    /// The distinct sets of Vary lines.
+    /// The different sets of Vary lines that the recordings have.
     private var nominating: [Fields] = []
     private var numbers: [[[UInt8]]: Int] = [:]
     private var entries: [Entry] = []
@@ -26,14 +25,14 @@ struct Candidates {
         return groups.indices.filter { groups[$0].key == keys[groups[$0].nominating] }
     }
 
-    /// The places of the recordings in given groups, in the order of recording.
+    /// The places of the recordings in the given groups, in the order of recording.
     func places(in chosen: [Int]) -> [Int] {
         if groups.count == chosen.count { return places }
         let chosen = Set(chosen)
         return entries.filter { chosen.contains($0.group) }.map(\.place)
     }
 
-    /// The secrets digest of the recording at a place.
+    /// The digest of the secrets of the recording at this place.
     func secrets(at place: Int) -> SHA256Digest {
         guard let entry = entries.first(where: { $0.place == place }) else { preconditionFailure("a place of these candidates") }
         return groups[entry.group].secrets
@@ -57,7 +56,8 @@ struct Candidates {
         entries.append(Entry(group: number, place: place, position: recording.position, time: time))
     }
 
-    /// Sorts from canonical order into the order of recording. Positions are numbered for each key, so between keys the times decide.
+    /// Sorts the recordings from canonical order into the order of recording. Positions are numbered separately for each key, so times
+    /// give the order between recordings with different keys.
     mutating func sort() {
         entries.sort { ($0.time, $0.position, $0.place) < ($1.time, $1.position, $1.place) }
         places = entries.map(\.place)
@@ -72,7 +72,7 @@ struct Candidates {
     }
 }
 
-/// The properties shared by recordings that answer the same requests.
+/// The properties that recordings share if they answer the same requests.
 struct RecordingGroup: Hashable {
     let key: SHA256Digest
     let secrets: SHA256Digest

@@ -1,7 +1,8 @@
 import HTTPMessage
 
 extension FoundRecording {
-    /// The same recording as if made at another time: shifts Date, Expires and the expiry dates of cookies by the difference.
+    /// The same recording as if it had been made at another time. Shifts Date, Expires and the expiry dates of cookies by the
+    /// difference of the two times.
     package func moved(to time: Timestamp) -> FoundRecording {
         var recording = recording
         recording.response?.fields.moveDates(from: recording.times.started, to: time)
@@ -51,7 +52,8 @@ extension Fields {
             let attribute = parts[index].dropFirst(blanks)
             guard attribute.prefix(name.count).map(ASCII.lowercased) == name else { continue }
             let place = blanks + name.count
-            // Some servers write hyphens in the date, which RFC 6265 §5.1.1 accepts but HTTP-date does not.
+            // Some servers write the date of a cookie with hyphens, which RFC 6265 §5.1.1 accepts but the grammar of HTTP-date does
+            // not.
             var value = Array(parts[index][place...])
             if value.count == 29, value[7] == UInt8(ascii: "-"), value[11] == UInt8(ascii: "-") {
                 value[7] = ASCII.space

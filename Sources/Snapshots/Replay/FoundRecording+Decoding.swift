@@ -2,7 +2,7 @@ import HTTPMessage
 import SecretScanning
 
 extension FoundRecording {
-    /// Decodes the content, for a client that does not accept its codings.
+    /// Decodes the content for a client that does not accept its content codings.
     /// - Parameter lengthLimit: the maximum decoded length, in bytes.
     /// - Returns: the recording with its fields adjusted, and the decoded content; `nil` if the content cannot be decoded.
     package func decoded(_ octets: [UInt8], lengthLimit: UInt64) -> (FoundRecording, body: [UInt8])? {

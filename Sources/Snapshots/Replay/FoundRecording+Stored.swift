@@ -2,12 +2,12 @@ import HTTPCaching
 import HTTPMessage
 
 extension FoundRecording {
-    /// The response as a stored response, from which 304, 206, 416 and responses to HEAD are derived as usual (RFC 9110 §13, §14). So
-    /// one complete recording serves clients with their own cache, and clients that resume a download.
+    /// The recorded response as a stored response, from which Larder makes 304, 206, 416 and responses to HEAD as it does for the cache
+    /// (RFC 9110 §13, §14). So one complete recording serves clients that have their own cache, and clients that resume a download.
     /// - Parameters:
     ///   - now: the time of delivery. The age of the response stays the age that it had when it was recorded.
     ///   - body: the location of the body's bytes.
-    /// - Returns: `nil` if the exchange failed before a response head arrived, and for a status outside 200...599.
+    /// - Returns: `nil` if the exchange failed before a response head arrived, or if the status is outside 200...599.
     package func storedResponse(at now: Timestamp, body: StoredBody) -> StoredResponse? {
         guard let response = recording.response, (200...599).contains(response.status.code) else { return nil }
         var head = ResponseHead()
@@ -19,7 +19,7 @@ extension FoundRecording {
         dated.fields.moveDates(from: recording.times.started, to: now)
         let facts = Storability.facts(
             of: dated, directives: ResponseDirectives(head.fields, targets: .none), requestTime: now, responseTime: now)
-        // `facts` has the age, from which delivery writes the Age field.
+        // Delivery writes the Age field from the age in `facts`.
         head.fields.remove(.age)
         return StoredResponse(
             key: recording.request.uri, nominatedFields: [], facts: facts, head: head, requestTime: now, body: body,

@@ -4,15 +4,15 @@ import SecretScanning
 /// Recordings of requests in which a known secret was replaced in a place that does not indicate secrets, such as a user's key in a
 /// path.
 ///
-/// A replayed request has the secret itself in that place, so request and recording are compared piece by piece. The value in place
-/// of a placeholder is accepted if it is the same secret under the project key. Without a key, any value of at least `lengthFloor`
-/// bytes is accepted.
+/// A replayed request has the secret itself in that place, so the request is compared with the recording piece by piece. Where the
+/// recording has a placeholder, the request may have the same secret, as the project key shows. Without a project key, any value of at
+/// least `lengthFloor` bytes is accepted.
 struct ReplacedValues {
     /// The maximum number of recordings compared in this way.
     private static let limit = 1 << 16
     /// The maximum length of a body compared in this way, in bytes.
     private static let bodyLimit = 1 << 20
-    /// The minimum length of a value accepted as a secret without a key, in bytes.
+    /// The minimum length of a value that is accepted as a secret if there is no project key, in bytes.
     private static let lengthFloor = 6
 
     private struct Entry {
@@ -25,7 +25,7 @@ struct ReplacedValues {
     private let matcher: RequestMatcher
     private var entries: [Entry] = []
 
-    /// Reads all recordings once.
+    /// Reads all recordings once, and keeps those with marks in the URI or the body.
     init(_ snapshot: Snapshot, _ matcher: RequestMatcher) throws(SnapshotError) {
         self.snapshot = snapshot
         self.matcher = matcher
@@ -45,7 +45,7 @@ struct ReplacedValues {
         CanonicalRequest(try snapshot.request(of: recording, bodyLimit: bodyLimit), matcher)
     }
 
-    /// The request with the marks of each recording that it may match.
+    /// The request, once for each recording that it may match, with that recording's marks.
     func requests(for request: CanonicalRequest, hasKey: Bool) throws(SnapshotError) -> [CanonicalRequest] {
         var requests: [CanonicalRequest] = []
         for entry in entries where entry.method == request.method {
@@ -69,8 +69,8 @@ struct ReplacedValues {
         }
     }
 
-    /// The values of a text in the places where a recorded text has marks. If both texts have a mark in one place, it is skipped.
-    /// - Returns: `nil` if the texts differ anywhere else.
+    /// The values that a text has in the places where a recorded text has marks. A place where both texts have a mark is skipped.
+    /// - Returns: `nil` if the texts differ in any other place.
     private static func values(
         in text: [UInt8], as recorded: [UInt8], delimiters: String, hasKey: Bool
     ) -> [[UInt8]]? {
@@ -86,7 +86,7 @@ struct ReplacedValues {
                             place += mark.count
                             continue
                         }
-                        // A value ends before the byte that follows the mark in the recording, or before a delimiter.
+                        // The value ends at a delimiter, or at the byte that follows the mark in the recording.
                         let next = old < recorded.count ? recorded[old] : nil
                         let end = text.end(from: place, limit: SecretScan.tokenLengthLimit) { octet in
                             octet != next && octet > ASCII.space && octet != ASCII.backslash && !delimiters.utf8.contains(octet)

@@ -7,9 +7,9 @@ import ServerTrust
 package struct ReplayTerms: Sendable {
     /// A body of up to this many bytes is read at once; a longer body is read in pieces.
     package var wholeLength: UInt64
-    /// If a client does not accept a body's codings, the body is decoded up to this length in bytes, both encoded and decoded.
+    /// The maximum length, encoded and decoded, of a body that Larder decodes for a client that does not accept its codings, in bytes.
     package var decodedLength: UInt64
-    /// Whether dates are shifted as if the response had been recorded at delivery.
+    /// Whether dates are shifted so that the response seems to have been recorded at the time of delivery.
     package var movesDates: Bool
 
     package init(wholeLength: UInt64, decodedLength: UInt64, movesDates: Bool) {
@@ -22,10 +22,10 @@ package struct ReplayTerms: Sendable {
 /// The response delivered from a recording.
 package enum ReplayedResponse: Sendable {
     /// - Parameters:
-    ///   - isLengthTold: whether the length is known; the recorded response to a HEAD may lack it.
+    ///   - isLengthTold: whether the length of the content is known; the recorded response to a HEAD may have no Content-Length.
     ///   - isLasting: whether an equal request gets the same response again.
     case response(StoredResponse, isLengthTold: Bool, isLasting: Bool)
-    /// The content is truncated.
+    /// The content is truncated, because the recorded response was.
     /// - Parameter toldLength: the recorded Content-Length; `nil` if the recording has none.
     case broken(StoredResponse, toldLength: UInt64?, RecordedFailure)
     case failure(RecordedFailure)
@@ -36,7 +36,7 @@ package struct ReplayedRecording: Sendable {
     package let response: ReplayedResponse
     /// The body to read piece by piece; `nil` if the content is in the response.
     package var body: RecordedBody?
-    /// The digest of the whole content as recorded; `nil` without content.
+    /// The digest of the whole content as recorded; `nil` if there is no content.
     package var digest: SHA256Digest?
     /// The fields of each 103 to send before the response.
     package var earlyHints: [Fields] = []
@@ -54,7 +54,7 @@ extension SnapshotLayer {
         if let failure = found.recording.failure { return broken(found, by: failure, at: now) }
         let recorded = found.recording.response?.body
         var (given, body, later) = try content(of: found, for: request, terms)
-        // A response to HEAD gives only the length of the body.
+        // Only the length of the body matters for a response to HEAD.
         var isLengthTold = true
         if request.method == Array("HEAD".utf8), !given.isFromGet {
             let length = given.recording.response?.toldLength
@@ -63,15 +63,15 @@ extension SnapshotLayer {
             later = nil
         }
         guard let stored = given.storedResponse(at: now, body: body) else { return nil }
-        // If dates are shifted, the next response differs.
+        // If dates are shifted, the response to the next equal request differs.
         let isLasting = isLengthTold && given.sequenceLength == 1 && end != .error && !terms.movesDates
         return ReplayedRecording(
             response: .response(stored, isLengthTold: isLengthTold, isLasting: isLasting), body: later, digest: recorded?.digest,
             earlyHints: given.recording.response?.earlyHints ?? [])
     }
 
-    /// The content of a recording, decoded if the client does not accept its codings.
-    /// - Returns: the recording with fields that describe the result, its content, and the body to read later.
+    /// The content of a recording, without content codings if the client does not accept them.
+    /// - Returns: the recording with fields that describe the result, its content, and the recorded body if that is to be read later.
     private func content(
         of found: FoundRecording, for request: RequestToMatch, _ terms: ReplayTerms
     ) throws(SnapshotError) -> (given: FoundRecording, body: StoredBody, later: RecordedBody?) {
@@ -88,7 +88,7 @@ extension SnapshotLayer {
         return (found, .onDisk(BodyReference(id: 0, length: recorded.length)), recorded)
     }
 
-    /// Delivers the recorded part of the response, and ends where the recording ends.
+    /// Delivers the recorded part of a truncated response.
     private func broken(_ found: FoundRecording, by failure: RecordedFailure, at now: Timestamp) -> ReplayedRecording {
         let response = found.recording.response
         let reference = BodyReference(id: 0, length: response?.body?.length ?? 0)

@@ -10,15 +10,15 @@ package enum SequenceEnd: String, Sendable, CaseIterable {
     case error
 }
 
-/// The positions in the sequences of one replay session. A value type: callers that share it among threads must lock it.
+/// The positions in the sequences of one replay session. A value type: if several threads use one value, they must lock it.
 package struct SequenceCursors: Sendable {
-    /// Identifies a sequence: responses that are delivered one after the other.
+    /// Identifies a sequence of responses that are delivered one after the other.
     package struct Sequence: Hashable, Sendable {
-        /// The index of the sequence's layer.
+        /// The index of the snapshot that has the sequence, among the replay sources.
         let layer: Int
         /// The place of the sequence's first recording, in canonical order.
         private let place: Int
-        /// A digest of the numbers of the sequence's groups, if there are several groups.
+        /// A digest of the indexes of the sequence's groups, if there are several groups.
         private let groups: SHA256Digest?
 
         init(layer: Int, place: Int, groups: [Int]) {
@@ -35,15 +35,15 @@ package struct SequenceCursors: Sendable {
 
     private var given: [Sequence: Int] = [:]
 
-    /// Which recorded set of secrets, by number, answers a request with given secrets. There is an entry for each sequence whose
-    /// recordings have different secrets.
+    /// Only for sequences whose recordings have different secrets. For each set of secrets in requests, this gives the number of the
+    /// recorded set of secrets to use.
     private var assigned: [Sequence: [SHA256Digest: Int]] = [:]
 
     package init() {}
 
-    /// Assigns a recorded set of secrets to the secrets of a request. Without the project key, secrets cannot be compared, so each
-    /// new set takes the next number.
-    /// - Parameter count: the number of different recorded sets.
+    /// Assigns a recorded set of secrets to the secrets of a request. Without the project key, secrets cannot be compared, so a request
+    /// with new secrets gets the next recorded set.
+    /// - Parameter count: the number of different recorded sets of secrets.
     mutating func number(of secrets: SHA256Digest, in sequence: Sequence, among count: Int) -> Int {
         if assigned.count >= Self.limit, assigned[sequence] == nil { assigned.removeAll() }
         let numbers = assigned[sequence, default: [:]]

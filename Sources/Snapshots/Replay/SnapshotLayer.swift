@@ -2,11 +2,11 @@ import HTTPMessage
 import SecretScanning
 import ServerTrust
 
-/// The newest generation of a snapshot that replay uses.
+/// Which generation of a snapshot replay uses as the newest: later generations are ignored.
 package enum AsOf: Equatable, Sendable {
     case newest
     case generation(UInt32)
-    /// Generations that began by this time.
+    /// The last generation that began by this time.
     case time(Timestamp)
 
     /// Checks that at least one of the snapshots has the requested generation.
@@ -38,19 +38,19 @@ package struct FoundRecording: Sendable {
     /// The recording's position in its sequence, from 0.
     package let position: Int
     package let sequenceLength: Int
-    /// Whether the recording of a GET answers a HEAD.
+    /// Whether a GET was recorded and the request is a HEAD.
     package let isFromGet: Bool
 }
 
 /// Why no recording matches a request.
 package enum MissReason: String, Sendable, CaseIterable {
-    /// No recording has the same method, URI, body, credentials and `match.fields` as the request.
+    /// No recording has the same method, URI, body, credentials and fields of `match.fields` as the request.
     case notRecorded = "not_recorded"
-    /// A recording has the same method, URI and body, but a field that its response's Vary nominates differs.
+    /// A recording has the same method, URI and body as the request, but differs in a field that its response's Vary nominates.
     case varies
-    /// A recording matches, but its secrets differ.
+    /// A recording matches the request except for its secrets.
     case otherSecret = "other_secret"
-    /// A recording matches, but in a later generation than requested.
+    /// A recording matches, but belongs to a later generation than requested.
     case later
     /// All responses of the recorded sequence have been delivered.
     case exhausted
@@ -66,15 +66,15 @@ package final class SnapshotLayer {
     let end: SequenceEnd
     private let number: Int
     private var candidates: [PrimaryKey: Candidates] = [:]
-    /// The recordings with replaced values, read at the first miss.
+    /// The recordings in which a known secret was replaced in an unusual place. They are read at the first miss.
     private var replacedValues: ReplacedValues?
-    /// Whether a request was matched without comparing its secrets, because there is no key.
+    /// Whether a request was matched without comparing its secrets, because there is no project key.
     package private(set) var hasMatchedAnySecret = false
 
     /// The maximum number of keys whose recordings are kept in memory.
     private static let candidatesLimit = 1 << 16
 
-    /// - Parameter number: the index of this layer among the layers.
+    /// - Parameter number: the index of this snapshot among the replay sources.
     package init(
         _ snapshot: Snapshot, number: Int = 0, key: ProjectKey?, asOf: AsOf = .newest, end: SequenceEnd = .loop
     ) throws(SnapshotError) {
@@ -92,7 +92,7 @@ package final class SnapshotLayer {
     }
 
     /// Finds the recording that answers a request, and advances its sequence.
-    /// - Throws: `damaged` if the data differs from what was signed: that is neither a match nor a miss.
+    /// - Throws: `damaged` if the data differs from the signed data. This is neither a match nor a miss.
     package func find(_ request: RequestToMatch, _ cursors: inout SequenceCursors) throws(SnapshotError) -> ReplayOutcome {
         let outcome = try findAsItIs(request, &cursors)
         guard case .missed = outcome, request.method == Array("HEAD".utf8) else { return outcome }

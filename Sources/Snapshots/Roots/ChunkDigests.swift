@@ -1,10 +1,10 @@
 import HTTPSerialization
 import ServerTrust
 
-/// The digests of a body's pieces (`SnapshotLimits.chunkLength` bytes each, the last may be shorter), so that each piece can be
-/// verified alone.
+/// The digests of a body's pieces, so that each piece can be verified alone. A piece has `SnapshotLimits.chunkLength` bytes; the last
+/// may be shorter.
 ///
-/// The recording's row has a combined digest. If there is only one piece, it is the digest of that piece; otherwise it is SHA-256 of
+/// The recording's row has a combined digest. For a single piece, it is the digest of the piece; otherwise it is SHA-256 of the byte
 /// 0x02 and the concatenated digests.
 enum ChunkDigests {
     /// - Parameter digests: the concatenated digests of one or more pieces.

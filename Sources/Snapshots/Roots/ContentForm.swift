@@ -1,13 +1,14 @@
 import HTTPMessage
 import ServerTrust
 
-/// The meaning of a recording, independent of its time and its author: the input of the root `content`.
+/// The parts of a recording that do not depend on the time of recording or on who made it: the input of the Merkle root `content`.
 ///
-/// The form has the key (32 bytes), the position (4 bytes), and then parts as in a row: the status without the reason phrase, the
+/// The form has the key (32 bytes) and the position (4 bytes), and then parts as in a row: the status without the reason phrase, the
 /// response fields, the trailers, the body's digest and length, the kind of failure, and the fields of each 103. Field names are in
-/// lower case, and fields are sorted. Volatile fields have only their names.
+/// lower case, and fields are sorted. For volatile fields, the form has only the names.
 enum ContentForm {
-    /// Fields whose values differ between equivalent responses: dates, ages, proxies on the way, and values made for each response.
+    /// Fields whose values differ between equivalent responses: dates, ages, the proxies that forwarded the response, and values that
+    /// are unique to each response.
     static let volatileFields: Set<String> = [
         "age", "alt-svc", "cache-status", "cf-ray", "date", "expires", "nel", "report-to",
         "server-timing", "set-cookie", "via", "x-amz-request-id", "x-amzn-requestid", "x-amzn-trace-id", "x-cache",

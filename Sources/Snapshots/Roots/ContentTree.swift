@@ -1,7 +1,8 @@
 import HTTPSerialization
 import ServerTrust
 
-/// Computes the root `content` from a file's recordings. Of each key, only the newest generation is included, which replay uses.
+/// Computes the Merkle root `content` from a file's recordings. For each key, the tree includes only the newest generation, because replay
+/// uses only that one.
 struct ContentTree {
     private struct Entry {
         let key: SHA256Digest
@@ -22,8 +23,8 @@ struct ContentTree {
                 leaf: MerkleTree.leaf(ContentForm.make(of: recording))))
     }
 
-    /// Leaves are in the byte order of their forms, which begin with key and position. Without recordings, the only leaf is the leaf
-    /// of zero bytes.
+    /// Leaves are in the byte order of their forms, which begin with key and position. A file without recordings has one leaf, which is
+    /// made from zero bytes.
     func root() -> SHA256Digest {
         let answering = entries.filter { newest[$0.key] == $0.generation }.sorted { left, right in
             left.key == right.key ? left.position < right.position : left.key < right.key

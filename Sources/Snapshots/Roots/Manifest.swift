@@ -1,7 +1,8 @@
 import HTTPMessage
 import HTTPSerialization
 
-/// The properties of a snapshot as a whole. The manifest is the first leaf under `full`, so the root covers it.
+/// The properties of a snapshot as a whole. The manifest is the first leaf of the Merkle tree with the root `full`, so that root also
+/// covers the manifest.
 package struct Manifest: Equatable, Sendable {
     /// One recording run.
     package struct Generation: Equatable, Sendable {
@@ -15,16 +16,16 @@ package struct Manifest: Equatable, Sendable {
         }
     }
 
-    /// The members of the manifest that finishing computes.
+    /// The members of the manifest that are computed when the snapshot is finished.
     package struct Totals: Equatable, Sendable {
         package var recordings = 0
-        /// The root `content`.
+        /// The Merkle root `content`.
         package var content = [UInt8](repeating: 0, count: 32)
         /// SHA-256 of the primary keys in canonical order.
         package var keys = [UInt8](repeating: 0, count: 32)
-        /// SHA-256 of the targets' lines in canonical order.
+        /// SHA-256 of the lines with method and URI of each recording, in canonical order.
         package var targets = [UInt8](repeating: 0, count: 32)
-        /// The length of the targets' lines, in bytes.
+        /// The length of the lines with method and URI of all recordings, in bytes.
         package var targetsLength = 0
     }
 
@@ -64,7 +65,8 @@ package struct Manifest: Equatable, Sendable {
         return value.text()
     }
 
-    /// - Throws: `malformed` if any byte differs from the text that `text` returns for the same manifest; `tooLarge` past a limit.
+    /// - Throws: `malformed` if any byte differs from the text that `text` returns for the same manifest; `tooLarge` if a limit is
+    ///   exceeded.
     init(text: [UInt8]) throws(SnapshotError) {
         guard text.count <= SnapshotLimits.manifestLength else { throw .tooLarge("the manifest") }
         let value: JSONValue

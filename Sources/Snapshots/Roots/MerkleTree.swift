@@ -1,11 +1,12 @@
 import HTTPSerialization
 import ServerTrust
 
-/// A tree of SHA-256 digests with 256 children for each node: the path to a leaf is two or three pages of 8 KiB.
+/// A tree of SHA-256 digests with 256 children for each node. The path to a leaf is two or three pages of 8 KiB.
 ///
-/// A leaf is SHA-256 of 0x00 and the row's bytes; a node is SHA-256 of 0x01 and the digests of its children. Each level is grouped by 256
-/// from its beginning until one node is left; there is at least one level of nodes. The root is SHA-256 of a name, a zero byte, the number
-/// of leaves (8 bytes, big-endian) and the top node, so roots of different trees differ.
+/// A leaf is SHA-256 of the byte 0x00 and the row's bytes. A node is SHA-256 of the byte 0x01 and the digests of its children. Each
+/// level is divided into groups of 256, from its beginning, and each group has a node on the next level, until a level has only one
+/// node. There is at least one level of nodes. The root is SHA-256 of a name, a zero byte, the number of leaves (8 bytes, big-endian)
+/// and the top node. So the roots of trees with different names differ.
 struct MerkleTree: Sendable {
     static let fanOut = 256
 
@@ -48,7 +49,7 @@ struct MerkleTree: Sendable {
     }
 }
 
-/// SHA-256 of concatenated pieces, by OpenSSL.
+/// SHA-256 of concatenated pieces, computed by OpenSSL.
 enum Hashing {
     static func sha256(_ pieces: [UInt8]...) -> [UInt8] {
         let hasher = DigestHasher(.sha256)

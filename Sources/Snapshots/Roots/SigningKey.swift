@@ -20,7 +20,7 @@ package struct SigningKey: Sendable {
         verifying = VerifyingKey(octets: octets)
     }
 
-    /// Signs the root `full`.
+    /// Signs the Merkle root `full`.
     func signature(of full: SHA256Digest) throws(SnapshotError) -> [UInt8] {
         let message = VerifyingKey.message(full)
         var signature = [UInt8](repeating: 0, count: VerifyingKey.signatureLength)

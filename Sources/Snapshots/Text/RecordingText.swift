@@ -1,7 +1,7 @@
 import HTTPMessage
 import ServerTrust
 
-/// A recording as a text for review: a head, the request and the response, each with its original fields.
+/// A recording as a text for review. The text has a head, then the request and the response, each with its original fields.
 ///
 ///     larder-recording 1
 ///     generation 1
@@ -19,9 +19,9 @@ import ServerTrust
 ///     < Content-Type: text/plain
 ///     < body sha256:… 5 … kept .txt
 ///
-/// Lines after `>`, `<`, `<<` (trailers) and `<103` hold the original bytes of fields. The line that begins with `body` has no colon after
-/// a name, so it is not a field. The identity is not written: reading computes it again. Positions are computed again too, in the order of
-/// the written positions.
+/// Lines after `>`, `<`, `<<` (trailers) and `<103` hold the original bytes of fields. The line that begins with `body` has no colon
+/// after a name, so it is not a field. The text does not have the recording's identity, which is computed again when the text is read.
+/// Positions are computed again too, in the order of the positions in the text.
 enum RecordingText {
     static let firstLine = Array("larder-recording 1".utf8)
     /// This line begins a 103. Each of its fields follows on a line with this prefix and a space.
@@ -76,10 +76,10 @@ enum RecordingText {
         text += mark + Array(words.joined(separator: " ").utf8) + [ASCII.lf]
     }
 
-    /// The content of a text. Its identity is not computed yet.
+    /// The content of a recording's text. The recording's identity is not computed yet.
     struct Parsed {
         var recording: Recording
-        /// The file name suffixes of the request's and the response's body.
+        /// The file name suffixes of the files with the request's body and the response's body.
         var suffixes: [SHA256Digest: String] = [:]
     }
 
@@ -96,9 +96,9 @@ enum RecordingText {
     }
 }
 
-/// The names of body files in the folder.
+/// The names of the body files in the folder.
 enum BodyName {
-    /// A suffix for people who open the file. It has no meaning when the folder is read.
+    /// A file name suffix for people who open the file. It has no meaning when Larder reads the folder.
     static func suffix(for fields: Fields) -> String {
         if let coding = fields.first(.contentEncoding) {
             switch fields.text(of: coding.value) {

@@ -17,7 +17,7 @@ struct RecordingTextReader {
     private var suffixes: [SHA256Digest: String] = [:]
     private var position: UInt32 = 0
 
-    /// The result; `nil` until all required lines have been read.
+    /// The recording; `nil` until all required lines have been read.
     var parsed: RecordingText.Parsed? {
         guard let request, let generation, let started, let protocolName, response != nil || failure != nil,
             earlyHints.isEmpty || response != nil, EarlyHints.areWithinLimits(earlyHints)
@@ -34,7 +34,7 @@ struct RecordingTextReader {
         return RecordingText.Parsed(recording: recording, suffixes: suffixes)
     }
 
-    /// - Returns: whether the line is valid.
+    /// - Returns: whether the line is valid here.
     mutating func take(_ line: [UInt8]) -> Bool {
         guard isBegun else {
             isBegun = true

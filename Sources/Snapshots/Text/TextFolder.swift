@@ -3,8 +3,8 @@ import HTTPMessage
 import SQLiteDatabase
 import ServerTrust
 
-/// A snapshot as a folder of readable files: `manifest.json`, a file for each recording in `recordings`, and bodies and chains named
-/// by their digests. Reading the folder produces the same roots.
+/// A snapshot as a folder of text files: `manifest.json`, a file for each recording in `recordings`, and bodies and certificate chains
+/// in files named by their digests. A snapshot made from this folder has the same roots.
 package enum TextFolder {
     /// The maximum length of one recording's text, in bytes.
     static let textLimit = 2 * SnapshotLimits.recordLength
@@ -39,7 +39,8 @@ package enum TextFolder {
         }
     }
 
-    /// The file's name: host, method and path for readability, then a unique part that does not depend on the order of recording.
+    /// The name of a recording's file: host, method and path for people, then a unique part that does not depend on the order of
+    /// recording.
     private static func name(of recording: Recording) -> String {
         let uri = SplitURI(recording.request.uri)
         let host = uri.origin.drop { $0 != ASCII.slash }.dropFirst(2)
@@ -155,7 +156,7 @@ extension Recording {
     }
 }
 
-/// Reads files of an untrusted folder: only regular files, up to a given length.
+/// Reads files of an untrusted folder: only regular files, and only up to a given length.
 enum FolderFile {
     /// The maximum number of names in one folder.
     static let nameLimit = SnapshotLimits.recordings

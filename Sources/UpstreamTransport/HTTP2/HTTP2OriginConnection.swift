@@ -17,7 +17,7 @@ final class HTTP2OriginConnection: PooledConnection, EventHandler, TimerHandler,
     let session: HTTP2Session
     let channel: UpstreamTLSChannel?
     let remoteAddress: IPAddress?
-    /// The server of every request.
+    /// The server to which every request on this connection is sent.
     let server: TunnelAuthority
     /// Whether an exchange has used the connection, or is using it.
     private(set) var hasCarried = false
@@ -32,7 +32,7 @@ final class HTTP2OriginConnection: PooledConnection, EventHandler, TimerHandler,
     private var isTimerSet = false
     private var state = State.open
     @exclusivity(unchecked) private var streams: [HTTP2StreamID: HTTP2OriginStream] = [:]
-    /// Streams whose head is not written yet.
+    /// Streams whose exchange has not written the request's head yet.
     private var waiting: [HTTP2OriginStream] = []
     private var streamCount: Int { streams.count + waiting.count }
     /// Streams with content that their exchanges can read now.
@@ -49,14 +49,14 @@ final class HTTP2OriginConnection: PooledConnection, EventHandler, TimerHandler,
     /// When the PING that has no reply yet was sent; `nil` if there is none.
     private var pingedAt: MonotonicTime?
 
-    /// A server that has sent nothing for this time, although requests are open, gets a PING.
+    /// If requests are open and the server has sent nothing for this time, in milliseconds, Larder sends it a PING.
     static let quietMilliseconds = 10_000
-    /// If the server then sends nothing for this further time, the connection is lost.
+    /// If the server sends nothing for this time after the PING, in milliseconds, the connection is lost.
     static let pingMilliseconds = 10_000
-    /// The number of bytes of frames that are made before they are sent.
+    /// The maximum number of bytes of frames that are made before they are sent.
     private static let outputLimit = 64 * 1024
 
-    /// Takes ownership of the peer. The caller has counted the connection in the budgets.
+    /// Takes ownership of the connection in `peer`. The caller has counted the connection in the budgets.
     init(_ transport: Transport, endpoint: Endpoint, peer: ConnectedPeer) throws(SystemError) {
         self.transport = transport
         loop = transport.loop
@@ -106,14 +106,16 @@ final class HTTP2OriginConnection: PooledConnection, EventHandler, TimerHandler,
         return true
     }
 
-    /// Whether the connection has no streams. Its next stream needs no new place in the budgets.
+    /// Whether the connection has no streams. If it has none, its next stream uses the place in the budgets that the idle connection
+    /// already has.
     var isIdle: Bool { streamCount == 0 }
 
     override var isReusable: Bool { hasSpace }
 
     override func start(_ exchange: UpstreamExchange) { exchange.granted(self) }
 
-    /// The pool keeps an idle connection only if no other connection of the endpoint has space: one is enough for an idle server.
+    /// The pool keeps an idle connection only if no other connection of the endpoint has space for a request: one connection is enough for
+    /// an idle server.
     override func isWorthKeeping(among limit: Int) -> Bool { limit > 0 && !endpoint.hasSpace(besides: self) }
 
     override func join(_ pool: ConnectionPool) { pool.insert(self) }
@@ -169,7 +171,7 @@ final class HTTP2OriginConnection: PooledConnection, EventHandler, TimerHandler,
         }
     }
 
-    /// Closes the socket, when no exchange has a stream.
+    /// Closes the socket. Called when no exchange has a stream of this connection.
     override func close() {
         if case .closed = state { return }
         state = .closed
@@ -193,7 +195,7 @@ final class HTTP2OriginConnection: PooledConnection, EventHandler, TimerHandler,
         transport.didClose(self)
     }
 
-    /// The connection has failed, or the server has ended it.
+    /// Called when the connection has failed, or when the server has ended it.
     private func lose() {
         if case .closed = state { return }
         state = .closing
@@ -233,7 +235,7 @@ final class HTTP2OriginConnection: PooledConnection, EventHandler, TimerHandler,
         loop.atEndOfBatch(self)
     }
 
-    /// Sends at the end of the batch.
+    /// Plans to send the waiting frames at the end of the batch.
     func flushSoon() { planBatch() }
 
     private func readSoon() {
@@ -248,7 +250,7 @@ final class HTTP2OriginConnection: PooledConnection, EventHandler, TimerHandler,
 
     // MARK: Receiving
 
-    /// One read for each readiness event, so that no connection delays the others.
+    /// Reads once for each readiness event, so that no connection delays the others.
     private func read() {
         if case .closed = state { return }
         let buffer = UnsafeMutableRawBufferPointer(rebasing: transport.readBuffer[..<Transport.readLength])
@@ -351,7 +353,7 @@ final class HTTP2OriginConnection: PooledConnection, EventHandler, TimerHandler,
         loop.modify(registration, blocked ? [.read, .peerClose, .write] : [.read, .peerClose])
     }
 
-    // MARK: Dead connections
+    // MARK: Detection of lost connections
 
     private func ping() {
         if pingedAt != nil { return }

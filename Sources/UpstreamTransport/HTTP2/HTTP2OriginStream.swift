@@ -6,8 +6,8 @@ import ServerTrust
 
 /// A stream of a connection to a server that speaks HTTP/2; it carries one exchange (RFC 9113 §8.1). Confined to its loop.
 ///
-/// The request is sent in frames as the exchange writes it. The parts of the response go to the exchange as they arrive; while it reads
-/// nothing, the stream keeps them, at most a window of the stream.
+/// The request is sent in frames as the exchange writes it. The parts of the response go to the exchange as they arrive. While the exchange
+/// reads nothing, the stream keeps the received content, which is at most one flow-control window.
 ///
 /// States and moves: `waiting` (until the exchange writes its head) → `open` → `closed`. A stream that the session does not accept stays
 /// `waiting` until the end of the batch, when the exchange tries again or fails.
@@ -40,7 +40,7 @@ final class HTTP2OriginStream: RequestCarrier {
         hasCarried = connection.hasCarried
     }
 
-    /// `nil` before the head is written, and after the end.
+    /// The stream's identifier; `nil` before the request's head is written, and after the stream has ended.
     var number: HTTP2StreamID? { if case .open(let id) = state { id } else { nil } }
     var remoteAddress: IPAddress? { connection.remoteAddress }
     var trustMark: UInt64 { connection.channel?.trustMark ?? 0 }
@@ -93,7 +93,7 @@ final class HTTP2OriginStream: RequestCarrier {
         return accepted(offset)
     }
 
-    /// The exchange must not be called from within its own call.
+    /// Reports the refusal at the end of the batch, because an exchange must not be called back while it calls its stream.
     private func refuse() -> SendOutcome {
         isRefused = true
         connection.deliverSoon(self)
@@ -127,7 +127,7 @@ final class HTTP2OriginStream: RequestCarrier {
         try? connection.session.submitTrailers(id, request?.trailers ?? Fields())
     }
 
-    /// The session accepts more content.
+    /// Called when the session accepts more content.
     func windowOpened() { exchange?.flush() }
 
     // MARK: The response
@@ -155,7 +155,8 @@ final class HTTP2OriginStream: RequestCarrier {
         if endStream { receiveEnd() }
     }
 
-    /// HTTP/2 frames its content itself. Like a chunked response, a response without a length may have trailers.
+    /// The framing of the response for the exchange. A response without a length is handled like a chunked one, because it may have
+    /// trailers.
     private static func framing(
         of head: borrowing ResponseHead, to method: Method, endStream: Bool
     ) throws(ResponseParseError) -> BodyFraming {
@@ -191,7 +192,7 @@ final class HTTP2OriginStream: RequestCarrier {
 
     func setPaused(_ paused: Bool) {
         isPaused = paused
-        // The exchange must not be called from within its own call.
+        // The content is delivered at the end of the batch, because an exchange must not be called back while it calls its stream.
         if !paused, !held.isEmpty { connection.deliverSoon(self) }
     }
 
@@ -227,7 +228,7 @@ final class HTTP2OriginStream: RequestCarrier {
         if self.exchange === exchange { finish(trailers) }
     }
 
-    /// The response is complete.
+    /// Called when the response is complete.
     private func finish(_ trailers: Fields) {
         guard let exchange else { return }
         let isReset = !hasRequestEnded || !exchange.isRequestSent
@@ -237,7 +238,7 @@ final class HTTP2OriginStream: RequestCarrier {
         exchange.end(trailers)
     }
 
-    // MARK: Ends
+    // MARK: End of the stream
 
     func close() {
         exchange = nil
@@ -255,7 +256,7 @@ final class HTTP2OriginStream: RequestCarrier {
         connection.ended(self, id)
     }
 
-    /// The stream was reset.
+    /// Called when the stream was reset.
     func wasReset(_ code: HTTP2ErrorCode) {
         guard let exchange else { return leave(nil) }
         // The response is complete. RFC 9113 §8.1: the rest of the request is not needed.
@@ -271,7 +272,7 @@ final class HTTP2OriginStream: RequestCarrier {
         }
     }
 
-    /// The session has not accepted the request, so that another connection may carry it.
+    /// Called when the session has not accepted the request. Another connection may carry it.
     private func wasRefused() {
         guard let exchange else { return }
         leaveWithoutReset()
@@ -280,7 +281,7 @@ final class HTTP2OriginStream: RequestCarrier {
 
     func receivedTooLargeHead() { exchange?.fail(.malformedResponse(.headTooLarge)) }
 
-    /// The connection has ended.
+    /// Called when the connection has ended.
     func lost() {
         if case .waiting = state { return wasRefused() }
         guard let exchange else { return leave(nil) }

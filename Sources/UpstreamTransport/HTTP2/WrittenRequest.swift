@@ -8,7 +8,7 @@ import HTTPWire
 struct WrittenRequest {
     enum Step {
         case content(Range<Int>)
-        /// All bytes were used; the request continues.
+        /// All bytes were used, and more of the request follows.
         case needsMore
         /// The request ends here. Its trailers are in `trailers`.
         case ended

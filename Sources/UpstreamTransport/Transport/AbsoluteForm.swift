@@ -2,7 +2,8 @@ import HTTPMessage
 
 /// A request head for an upstream proxy: the target in absolute form (RFC 9112 §3.2.2), with the proxy's credentials.
 enum AbsoluteForm {
-    /// - Parameter head: in origin form or `OPTIONS *`; the latter becomes a target without a path (RFC 9112 §3.2.4).
+    /// - Parameter head: the head with a target in origin form or with the target `*` of OPTIONS; `*` becomes a target without a path (RFC
+    ///   9112 §3.2.4).
     static func head(from head: [UInt8], origin: Origin, authorization: [UInt8]?) -> [UInt8] {
         guard let space = head.firstIndex(of: ASCII.space), let lineEnd = head[space...].firstIndex(of: ASCII.lf) else {
             return head

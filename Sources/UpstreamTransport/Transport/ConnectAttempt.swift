@@ -10,9 +10,9 @@ struct ConnectTarget {
     var addresses: [IPAddress] = []
     /// Request a tunnel (CONNECT) to the host from this proxy. `nil`: connect directly.
     var tunnelProxy: UpstreamProxy?
-    /// The Via value of the tunnel request to that proxy (RFC 9110 §7.6.3); empty for none.
+    /// The value of Via in the tunnel request to the upstream proxy (RFC 9110 §7.6.3); empty for none.
     var via = ""
-    /// The policy that evaluates the server in a TLS handshake. `nil`: connect without TLS.
+    /// The trust policy that evaluates the server in a TLS handshake. `nil`: connect without TLS.
     var trust: TrustPolicy?
     /// The client certificate, if the server requests one.
     var identity: ClientIdentity?
@@ -21,14 +21,14 @@ struct ConnectTarget {
     /// The protocols that the handshake offers by ALPN (RFC 7301), in order of preference. A server for another protocol would reject
     /// `http/1.1`.
     var protocols = ["http/1.1"]
-    /// The server whose kept session the handshake may resume, and whose new sessions are kept. `nil`: the server must show its
-    /// certificate.
+    /// The server for which sessions are kept: the handshake may resume one of them, and its own new sessions are kept too. `nil`: the
+    /// server must show its certificate.
     var resumption: PoolKey?
 
     /// The host or address to connect to, or to name to the proxy.
     var connectedHost: String { diversion.map { "\($0)" } ?? host }
 
-    /// The only possible address, if no lookup is needed and there are no alternatives.
+    /// The only possible address; `nil` with an upstream proxy, if a name lookup is needed, or if there are several addresses.
     var onlyAddress: IPAddress? {
         if tunnelProxy != nil { return nil }
         if let diversion { return diversion }
@@ -45,14 +45,14 @@ protocol ConnectAttempt: AnyObject {
     func cancel()
 }
 
-/// The result of an attempt. Its receiver must close it.
+/// The connection that an attempt has made. The receiver must close it.
 struct ConnectedPeer {
-    /// Connected and nonblocking.
+    /// The descriptor of the socket, which is connected and nonblocking.
     let descriptor: Int32
     let address: IPAddress?
-    /// The TLS connection on that descriptor, with a trusted server; closing it closes the descriptor too.
+    /// The TLS connection on `descriptor`, with a trusted server. Closing the TLS connection closes the descriptor too.
     var channel: UpstreamTLSChannel?
-    /// Duration of name lookup and handshake, in microseconds; zero if there was none.
+    /// The durations of the name lookup and of the TLS handshake, in microseconds; zero for a step that was not needed.
     var lookUpTime = 0
     var handshakeTime = 0
 
@@ -64,7 +64,7 @@ struct ConnectedPeer {
 
 /// Receives the result of an attempt, once, and never from within `Connector.connect`.
 protocol ConnectObserver: AnyObject {
-    /// The observer now owns the peer. It has a channel if the target had a trust policy.
+    /// Called on success. The observer now owns `peer`, which has a TLS channel if the target had a trust policy.
     func didConnect(_ peer: ConnectedPeer)
     func didFailToConnect(_ error: TransportError)
 }

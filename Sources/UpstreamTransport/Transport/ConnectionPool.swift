@@ -7,14 +7,14 @@ final class ConnectionPool {
     /// The endpoint used last: a busy loop mostly sends the next exchange to the same server.
     private var recent: Endpoint?
     @exclusivity(unchecked) private var byAge = ConnectionsByAge()
-    /// Servers that chose HTTP/2 last time.
+    /// Servers that chose HTTP/2 on their last connection.
     private var http2Keys: Set<PoolKey> = []
     private static let http2KeyLimit = 1024
 
     var count: Int { byAge.count }
     var oldestConnection: PooledConnection? { byAge.oldest }
 
-    /// The endpoint with this key; increments its use count.
+    /// Returns the endpoint with this key; increments its use count.
     func use(_ key: PoolKey) -> Endpoint {
         if let recent, recent.key == key {
             recent.userCount += 1
@@ -30,14 +30,14 @@ final class ConnectionPool {
         return endpoint
     }
 
-    /// The endpoint used last, if it is this origin's, with TLS.
+    /// Returns the endpoint used last, if it is for this origin with TLS; increments its use count.
     func useRecent(_ origin: Origin) -> Endpoint? {
         guard let recent, recent.trust != nil, recent.key.origin == origin else { return nil }
         recent.userCount += 1
         return recent
     }
 
-    /// The endpoint used last, if it is this origin's, without TLS and without a proxy.
+    /// Returns the endpoint used last, if it is for this origin without TLS and without a proxy; increments its use count.
     func useRecent(direct origin: Origin) -> Endpoint? {
         guard let recent, recent.isDirect, recent.key.origin == origin else { return nil }
         recent.userCount += 1
@@ -79,7 +79,7 @@ final class ConnectionPool {
 
     func oldestConnection(to key: PoolKey) -> PooledConnection? { endpoints[key]?.oldestIdle }
 
-    /// Notes which version the server has chosen.
+    /// Notes which HTTP version the server has chosen.
     func note(isHTTP2: Bool, of endpoint: Endpoint) {
         if endpoint.expectsHTTP2 == isHTTP2 { return }
         endpoint.expectsHTTP2 = isHTTP2

@@ -29,21 +29,21 @@ final class Connector {
     private var watched: [Int32: WatchedSocket] = [:]
     private var handles = EasyHandles()
     private var attempts: [UnsafeMutableRawPointer: CurlAttempt] = [:]
-    /// Attempts that wait until others have ended, in order. At most twice as many as the exchanges and client tunnels that wait for a
-    /// connection.
+    /// Attempts that wait until others have ended, in order. There are at most twice as many of them as exchanges and client tunnels that
+    /// wait for a connection.
     private var waiting: [QueuedAttempt] = []
     private var cancelledCount = 0
     /// The maximum number of simultaneous lookups. Each lookup runs on its own thread and uses some descriptors. It counts until its
     /// thread ends; after a timeout it counts for as long as its thread may still run.
     private let lookUpLimit: Int
     private let gate: EgressGate
-    /// How many attempts wait for their name.
+    /// How many attempts wait for their name lookup.
     private var lookUpCount = 0
     /// When lookups that have timed out stop counting against `lookUpLimit`.
     private var overdue: [MonotonicTime] = []
     var keptDescriptor: Int32 = -1
     private var secureAttempts: [ObjectIdentifier: SecureAttempt] = [:]
-    /// Made for the first connection with TLS.
+    /// The TLS configuration, created for the first connection with TLS.
     private lazy var context = ClientTLSContext(logsKeys: writeKeys != nil)
     private let writeKeys: (@Sendable (UnsafePointer<CChar>) -> Void)?
     private let sessions = KeptSessions()
@@ -55,7 +55,7 @@ final class Connector {
     /// Initializes libcurl, once for each process, before any handle is created.
     private static let isReady: Bool = larder_curl_global_init() == CURLE_OK
 
-    /// - Parameter contentBuffer: the loop's, with space for `RecordBuffers.contentLength` bytes.
+    /// - Parameter contentBuffer: the loop's buffer for decrypted content, with space for `RecordBuffers.contentLength` bytes.
     init(
         loop: EventLoop, addresses: AddressPolicy, lookUpLimit: Int, gate: EgressGate,
         contentBuffer: UnsafeMutableRawBufferPointer,
@@ -113,7 +113,7 @@ final class Connector {
     private static let lookUpMilliseconds = 30_000
     /// The minimum time that a queued attempt must have left to begin.
     private static let leastMilliseconds: Int64 = 100
-    /// libcurl's default.
+    /// libcurl's default time limit.
     private static let defaultMilliseconds = 300_000
 
     private func begin(_ target: ConnectTarget, milliseconds: Int, observer: any ConnectObserver) -> any ConnectAttempt {
@@ -127,7 +127,7 @@ final class Connector {
         return attempt
     }
 
-    /// Begins the attempts whose turn has come, and fails those with too little time left, which would only use up a lookup.
+    /// Begins the attempts whose turn has come, and fails those with too little time left: for them a lookup would be wasted.
     func beginWaiting() {
         isTurnPlanned = false
         overdue.removeAll { $0 <= loop.now }
@@ -172,7 +172,7 @@ final class Connector {
         if attempt.hasAddress { end(attempt) }
     }
 
-    /// A queued attempt was cancelled.
+    /// Called when a queued attempt was cancelled.
     func noteCancelled() {
         cancelledCount += 1
         guard cancelledCount > waiting.count / 2 else { return }
@@ -186,8 +186,8 @@ final class Connector {
     /// Called when an attempt's first address is known, and when an attempt ends without one.
     func noteLookedUp() {
         lookUpCount -= 1
-        // Queued attempts begin at the end of the batch: this may run in a libcurl callback, and the observer of an ended attempt may close
-        // the connector next.
+        // Queued attempts begin at the end of the batch: this method may run in a libcurl callback, and the observer of an ended attempt
+        // may close the connector next.
         if waiting.isEmpty || isTurnPlanned { return }
         isTurnPlanned = true
         loop.atEndOfBatch(CurlWaitBatch(self))
@@ -227,7 +227,7 @@ final class Connector {
         context.flatMap { TLSSession($0, judgedBy: judge, offering: protocols) }
     }
 
-    /// The server has been accepted.
+    /// Notes what the handshake has shown: whether the server declined to resume a session, and whether report-only pins matched.
     func didJudge(_ judge: HandshakeJudge, for target: ConnectTarget) {
         if judge.hasDeclined, let key = target.resumption { sessions.noteDeclined(key, at: loop.now) }
         guard let audit, let verdict = judge.verdict, verdict.pinsAreOnlyReported else { return }
@@ -238,7 +238,7 @@ final class Connector {
 
     func ended(_ attempt: SecureAttempt) { secureAttempts[ObjectIdentifier(attempt)] = nil }
 
-    // MARK: Driving
+    // MARK: Calls to libcurl
 
     func act(_ descriptor: Int32, _ events: Int32) {
         var running: Int32 = 0
@@ -266,7 +266,7 @@ final class Connector {
 
     private static let nudgeMilliseconds = 250
 
-    /// Plans a nudge after this time, unless an earlier one is planned.
+    /// Plans a call of `nudge` after this time, unless an earlier call is planned.
     private func planNudge(milliseconds: Int) {
         let next = loop.now.advanced(milliseconds: milliseconds)
         guard let nudgeTimer, next < nextNudge else { return }
@@ -296,7 +296,7 @@ final class Connector {
         observer?.didFailToConnect(error)
     }
 
-    /// The connected peer, taken from libcurl.
+    /// Takes the connected socket from libcurl.
     private func takePeer(of attempt: CurlAttempt) -> ConnectedPeer? {
         var descriptor: curl_socket_t = -1
         guard larder_curl_get_socket(attempt.easy, &descriptor) == CURLE_OK, descriptor >= 0 else { return nil }
@@ -322,7 +322,7 @@ final class Connector {
             _ = larder_curl_get_long(attempt.easy, CURLINFO_OS_ERRNO, &number)
             return number == Int(ECONNREFUSED) ? .connectionRefused : .connectionFailed(code: Int32(number))
         case CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING, CURLE_WEIRD_SERVER_REPLY, CURLE_PROXY:
-            // Only the proxy's response to the tunnel request is received.
+            // libcurl receives only one response: the proxy's response to the tunnel request.
             _ = larder_curl_get_long(attempt.easy, CURLINFO_HTTP_CONNECTCODE, &number)
             return .tunnelRefused(status: number)
         case CURLE_OUT_OF_MEMORY:
@@ -332,7 +332,7 @@ final class Connector {
         }
     }
 
-    // MARK: Requested by libcurl
+    // MARK: Callbacks of libcurl
 
     func watch(_ descriptor: Int32, _ what: Int32) {
         if what == CURL_POLL_REMOVE {

@@ -42,13 +42,13 @@ final class CurlAttempt: ConnectAttempt {
 
     func cancel() { connector?.letGo(self) }
 
-    /// libcurl requests a socket for this address: the address policy is enforced here (T03, T04).
+    /// Called when libcurl requests a socket for this address. The address policy is enforced here (T03, T04).
     func openSocket(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
         if !hasAddress {
             hasAddress = true
             connector?.noteLookedUp()
         }
-        // No caller is waiting, so no connection is made.
+        // If no caller waits for the attempt, no connection is made.
         if observer == nil { return -1 }
         let raw = UnsafeRawPointer(larder_curl_address(address))
         guard let raw, let (remote, port) = IPAddress.withPort(sockaddr: raw, length: Int(address.pointee.addrlen)) else {

@@ -19,7 +19,7 @@ final class DirectAttempt: ConnectAttempt, EventHandler, TimerHandler, BatchHand
     private var observer: (any ConnectObserver)?
     private var state = State.ended
 
-    /// Zero milliseconds leave the limit to the kernel, which gives up after about two minutes.
+    /// If `milliseconds` is zero, only the kernel's time limit applies, which is about two minutes.
     init(
         _ loop: EventLoop, to address: IPAddress, port: UInt16, policy: AddressPolicy, milliseconds: Int,
         observer: any ConnectObserver
@@ -72,8 +72,8 @@ final class DirectAttempt: ConnectAttempt, EventHandler, TimerHandler, BatchHand
         // If the kernel refuses the option, small writes may be delayed, but nothing fails.
         _ = setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
         var code = connect(descriptor, port: port)
-        // `connect` is called twice: a server on this machine has accepted before the first call returns, and the second call
-        // reports success.
+        // `connect` is called again at once: a server on this machine has accepted the connection before the first call returns, so the
+        // second call reports success.
         if code == EINPROGRESS { code = connect(descriptor, port: port) }
         switch code {
         case 0, EISCONN: return .decided(.success(descriptor))

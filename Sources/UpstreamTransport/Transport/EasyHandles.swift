@@ -31,7 +31,7 @@ struct EasyHandles {
         guard let easy = curl_easy_init() else { preconditionFailure("out of memory") }
         set(easy, CURLOPT_CONNECT_ONLY, 1)
         set(easy, CURLOPT_NOSIGNAL, 1)
-        // Without this option, ending an attempt would wait for a hanging resolver.
+        // Without `CURLOPT_QUICK_EXIT`, ending an attempt would wait for a hanging resolver.
         set(easy, CURLOPT_QUICK_EXIT, 1)
         // libcurl must read no settings from the environment or from files (T47, T48).
         set(easy, CURLOPT_PROTOCOLS_STR, "http")

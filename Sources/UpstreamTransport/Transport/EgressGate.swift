@@ -1,8 +1,8 @@
 import HTTPMessage
 import Synchronization
 
-/// The gate for all outgoing traffic: checked before a name is looked up, a connection is opened or a pooled one is used.
-/// Shared by all loops.
+/// The gate for all outgoing traffic: checked before a name is looked up, a connection is opened, or a pooled connection is used. Shared by
+/// all loops.
 package final class EgressGate: Sendable {
     package enum Position: UInt8, Sendable {
         case open
@@ -11,8 +11,8 @@ package final class EgressGate: Sendable {
         case closed
     }
 
-    /// The position in the lowest two bits, and above it the number of passes since it was set. They share one word, so that
-    /// each pass is counted under the position that allowed it.
+    /// The lowest two bits are the position; the higher bits are the number of passes since the position was set. Both are in one word, so
+    /// that each pass is counted under the position that allowed it.
     private let state: Atomic<UInt64>
 
     private static let positionBits: UInt64 = 2
@@ -44,6 +44,6 @@ package final class EgressGate: Sendable {
     /// How many checks passed since the position was last set.
     package var passCount: Int { Int(state.load(ordering: .relaxed) >> Self.positionBits) }
 
-    /// Exchanges in flight continue; new ones fail with `egressClosed` if the gate is not open to their host.
+    /// Sets the position. Exchanges in flight continue; new exchanges fail with `egressClosed` if the gate is not open to their host.
     package func set(_ position: Position) { state.store(UInt64(position.rawValue), ordering: .relaxed) }
 }

@@ -18,7 +18,8 @@ final class Endpoint {
 
     /// Connections with HTTP/2 that accept requests, idle or not.
     @exclusivity(unchecked) private var shared: [HTTP2OriginConnection] = []
-    /// Whether the server chose HTTP/2 last time, so that exchanges wait for a connection that is being opened instead of opening others.
+    /// Whether the server chose HTTP/2 on its last connection. If so, exchanges wait for a connection that is being opened, instead of
+    /// opening others.
     var expectsHTTP2 = false
     /// Whether the server has refused a request in HTTP/2 (RFC 9113 §7, HTTP_1_1_REQUIRED).
     var requiresHTTP1 = false
@@ -47,7 +48,7 @@ final class Endpoint {
 
     func unshare(_ connection: HTTP2OriginConnection) { shared.removeAll { $0 === connection } }
 
-    /// A connection that can carry one more request, the oldest first, so that the others become idle.
+    /// A connection that can carry one more request. The oldest such connection is used first, so that the others become idle.
     func sharedConnection() -> HTTP2OriginConnection? {
         var index = 0
         while index < shared.count {
@@ -79,7 +80,7 @@ final class Endpoint {
 
     func openingBegan() { openingCount += 1 }
 
-    /// A connection has been opened, or the attempt was cancelled.
+    /// Called when a connection has been opened, or when the attempt was cancelled.
     func openingEnded() {
         openingCount -= 1
         let waiting = joined

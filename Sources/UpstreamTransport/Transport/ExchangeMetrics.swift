@@ -2,7 +2,7 @@ import HTTPMessage
 
 /// Timings and counts of an exchange, for logs and traces. Times are in microseconds.
 package struct ExchangeMetrics: Equatable, Sendable {
-    /// The version in which the request was sent.
+    /// The HTTP version in which the request was sent.
     package var version = HTTPVersion.http11
     package var isConnectionReused = false
     package var isRetried = false
@@ -16,7 +16,7 @@ package struct ExchangeMetrics: Equatable, Sendable {
     /// The time from `open` to the response's first byte.
     package var firstByteTime = 0
     package var remoteAddress: IPAddress?
-    /// The port of the upstream proxy, if there is one, else the origin's.
+    /// The port of the upstream proxy, if there is one, otherwise the origin's port.
     package var remotePort: UInt16 = 0
     /// The mark of the trust policy that accepted the server (`TrustPolicy.mark`); 0 without TLS.
     package var trustMark: UInt64 = 0

@@ -12,7 +12,8 @@ extension Transport {
     }
 }
 
-/// A handshake without a request. Not counted in the budgets. Confined to its loop; the loop or the connector keeps it until it ends.
+/// A handshake without a request. The handshake is not counted in the budgets. Confined to its loop; the loop or the connector keeps it
+/// until it ends.
 private final class JudgedHandshake: ConnectObserver, BatchHandler {
     private let loop: EventLoop
     private let completion: (Result<TrustVerdict, TransportError>) -> Void

@@ -5,7 +5,7 @@ import ServerTrust
 /// the pins and the identity that it was made with: the transport's policies and client certificates do not change, and the key has the
 /// policy's fingerprint. Confined to its loop.
 ///
-/// A server that has declined a session is offered none for a time: many send tickets that they never accept.
+/// A server that has declined a session is offered no session for some time, because many servers send tickets that they never accept.
 final class KeptSessions {
     private enum Entry {
         case session(ResumableSession)
@@ -33,7 +33,7 @@ final class KeptSessions {
         add(.declined(until: now.advanced(milliseconds: Self.declinedMilliseconds)), for: key)
     }
 
-    /// The session to offer, which is removed if it is for one use.
+    /// Returns the session to offer to the server. A session that may be used only once is removed.
     func take(for key: PoolKey) -> ResumableSession? {
         guard case .session(let session) = entries[key] else { return nil }
         if session.isForOneUse { remove(key) }

@@ -3,7 +3,7 @@ package struct Origin: Hashable, Sendable {
     package enum Scheme: UInt8, Sendable { case http, https }
 
     package let scheme: Scheme
-    /// In lower case; an IPv6 address without brackets.
+    /// The host in lower case; an IPv6 address without brackets.
     package let host: String
     package let port: UInt16
 

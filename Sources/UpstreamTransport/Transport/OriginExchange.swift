@@ -10,7 +10,7 @@ package struct OriginExchange: Equatable {
     let number: UInt64
 
     package static func == (left: OriginExchange, right: OriginExchange) -> Bool {
-        // Each transport numbers its own exchanges.
+        // Numbers are unique only within a transport, so the exchanges are compared too.
         left.number == right.number && left.exchange === right.exchange
     }
 
@@ -50,13 +50,13 @@ package struct OriginExchange: Equatable {
         if isActive { exchange.cancel() }
     }
 
-    /// The server's evidence in recorded form, once its head has arrived; `nil` without TLS. Valid until the callback that
-    /// reports the end returns.
+    /// The server's certificate chain with its other evidence, as it is recorded, once the response's head has arrived; `nil` without TLS.
+    /// Valid until the callback that reports the end returns.
     package var recordedChain: RecordedChain? { isActive ? exchange.recordedChain : nil }
 
-    /// The verified chain of the server, if the connection was opened for this exchange. It is empty on a reused connection and
-    /// without TLS. It is also empty if the chain does not end at an anchor, or the policy does not validate the host. Valid as
-    /// long as `metrics`.
+    /// The verified chain of the server, if the connection was opened for this exchange. It is empty on a reused connection and without
+    /// TLS. It is also empty if the chain does not end at an anchor, or the policy does not validate the host. Valid until the callback
+    /// that reports the end returns.
     package var judgedChain: [Certificate] { exchange.number == number ? exchange.judgedChain : [] }
 
     /// The verdict on the exchange's server; `nil` without TLS and without a connection.

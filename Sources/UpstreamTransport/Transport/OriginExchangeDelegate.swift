@@ -17,12 +17,12 @@ package protocol OriginExchangeDelegate: AnyObject {
     func exchange(_ exchange: OriginExchange, didReceiveBody bytes: Span<UInt8>)
     /// `count` bytes of the body were moved into the pipe passed to `divertBody`.
     func exchange(_ exchange: OriginExchange, didDivertBody count: Int)
-    /// The response is complete. The trailer fields are empty unless the body was chunked.
+    /// Called when the response is complete. The trailer fields are empty unless the body was chunked.
     func exchange(_ exchange: OriginExchange, didEndWithTrailers trailers: borrowing Fields)
     /// The server answered 101 to a request with `isForSwitch`. The exchange has ended, and the delegate owns the connection.
     func exchange(
         _ exchange: OriginExchange, didSwitchProtocols head: inout ResponseHead, on connection: SwitchedConnection)
-    /// The response is incomplete, or there is none.
+    /// Called when the exchange has failed: the response is incomplete, or there is no response.
     func exchange(_ exchange: OriginExchange, didFailWith error: TransportError)
     /// More of the request's body can be sent, after `sendBody` returned `false`.
     func exchangeIsReadyForBody(_ exchange: OriginExchange)

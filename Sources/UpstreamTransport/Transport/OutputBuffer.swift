@@ -12,7 +12,7 @@ struct OutputBuffer {
 
     mutating func append(_ span: Span<UInt8>) { bytes.append(span) }
 
-    /// Lets `body` append to the end.
+    /// Lets `body` append bytes to the end of the buffer.
     mutating func append(_ body: (inout [UInt8]) -> Void) { body(&bytes) }
 
     mutating func consume(_ count: Int) {
@@ -20,7 +20,7 @@ struct OutputBuffer {
         if start == bytes.count { removeAll() }
     }
 
-    /// Keeps the storage if it is of a usual head's size.
+    /// Removes all bytes. Keeps the storage unless it is larger than a usual head needs.
     mutating func removeAll() {
         bytes.removeAll(keepingCapacity: bytes.capacity <= 16 * 1024)
         start = 0

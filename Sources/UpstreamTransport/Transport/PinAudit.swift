@@ -11,14 +11,14 @@ package final class PinAudit: Sendable {
         package let port: UInt16
         package let since: Timestamp
         package fileprivate(set) var last: Timestamp
-        /// Handshakes in which a pin matched, and those in which none matched.
+        /// The number of handshakes in which a pin matched, and of those in which no pin matched.
         package fileprivate(set) var matchedCount: UInt64 = 0
         package fileprivate(set) var mismatchedCount: UInt64 = 0
-        /// The expected pins, as in `TrustFailure`; empty until a handshake without a matching pin.
+        /// The expected pins, as in `TrustFailure`; empty as long as a pin has matched in every handshake.
         package fileprivate(set) var expected: [SHA256Digest] = []
         /// The chains in which no pin matched, in the order in which they were first seen.
         package fileprivate(set) var seen: [Seen] = []
-        /// Handshakes with further chains, which are not listed.
+        /// The number of handshakes with further chains, which are not listed.
         package fileprivate(set) var unlistedCount: UInt64 = 0
         fileprivate let fingerprint: SHA256Digest
     }
@@ -30,7 +30,7 @@ package final class PinAudit: Sendable {
         package fileprivate(set) var last: Timestamp
     }
 
-    /// Limits for hosts, and for chains of one host; further ones are only counted.
+    /// Limits for hosts, and for chains of one host; further hosts and chains are only counted.
     package static let hostLimit = 1000
     package static let chainLimit = 16
 

@@ -4,12 +4,13 @@ import ServerTrust
 struct PoolKey: Hashable, Sendable {
     /// The server connected to. For plain HTTP through an upstream proxy, this is the proxy, whatever the origin.
     let origin: Origin
-    /// The proxy of the tunnel to the origin.
+    /// The upstream proxy through which the tunnel to the origin leads; `nil` without a tunnel.
     let tunnelProxy: UpstreamProxy?
     /// The trust policy that evaluated the connection's certificate, since a pooled connection is not evaluated again. `nil`
     /// without TLS.
     let trustFingerprint: SHA256Digest?
-    /// Connections to a forwarding proxy carry exchanges for every origin, so no limit per origin applies.
+    /// Whether the server is an upstream proxy that forwards requests. Its connections carry exchanges for every origin, so no limit per
+    /// origin applies to them.
     let isForwardingProxy: Bool
     /// Whether the server is known to speak HTTP/2 without TLS (RFC 9113 §3.3).
     let isKnownHTTP2: Bool

@@ -41,7 +41,7 @@ final class Preconnect: ConnectObserver, ConnectAttempt {
     }
 
     func didConnect(_ peer: ConnectedPeer) {
-        // Ends last, because the endpoint must stay registered until the connection is passed on.
+        // `end` is called last, because the endpoint must stay registered until the connection is passed on.
         defer { end() }
         if let heir { return heir.didConnect(peer) }
         do throws(SystemError) {

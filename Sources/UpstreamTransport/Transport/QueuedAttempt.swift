@@ -4,7 +4,7 @@ import EventLoop
 final class QueuedAttempt: ConnectAttempt {
     let target: ConnectTarget
     let deadline: MonotonicTime
-    /// `nil` once it has begun or ended.
+    /// The observer of the attempt; `nil` once the attempt has begun or ended.
     private(set) var observer: (any ConnectObserver)?
     private var begun: (any ConnectAttempt)?
     private weak var connector: Connector?

@@ -5,12 +5,12 @@ import ServerTrust
 /// Carries an exchange to its server. It is a connection that only this exchange uses (HTTP/1.1), or a stream of a connection that
 /// exchanges share (HTTP/2). Confined to its loop.
 protocol RequestCarrier: AnyObject {
-    /// The version in which the request is sent.
+    /// The HTTP version in which the request is sent.
     var version: HTTPVersion { get }
     var remoteAddress: IPAddress? { get }
     /// The mark of the policy that accepted the server; 0 without TLS.
     var trustMark: UInt64 { get }
-    /// `nil` without TLS.
+    /// The server's certificate chain with its other evidence, as it is recorded; `nil` without TLS.
     var recordedChain: RecordedChain? { get }
     var verdict: TrustVerdict? { get }
     var judgedChain: [Certificate] { get }

@@ -4,7 +4,8 @@ import HTTPMessage
 import ServerTrust
 import TLSChannel
 
-/// One attempt to connect with TLS: a connection, and on it the handshake, in which the judge verifies the server. Confined to its loop.
+/// One attempt to connect with TLS: a connection, and on it the handshake, in which `HandshakeJudge` verifies the server. Confined to its
+/// loop.
 ///
 /// States and moves: `connecting` → `shakingHands` (watched, with the rest of the time limit) → `ended`.
 final class SecureAttempt: ConnectAttempt, ConnectObserver, EventHandler, TimerHandler {
@@ -21,7 +22,7 @@ final class SecureAttempt: ConnectAttempt, ConnectObserver, EventHandler, TimerH
     private let deadline: MonotonicTime
     private var observer: (any ConnectObserver)?
     private var state = State.connecting(nil)
-    /// The connection, once there is one.
+    /// The connection; `nil` until it is open.
     private var peer: ConnectedPeer?
     private var channel = ByteChannel(descriptor: -1)
     private var connectedAt = MonotonicTime.never
@@ -109,7 +110,7 @@ final class SecureAttempt: ConnectAttempt, ConnectObserver, EventHandler, TimerH
         loop.modify(registration, channel.unsentCount > 0 ? [.read, .write] : .read)
     }
 
-    /// - Parameter records: received after the handshake.
+    /// - Parameter records: the bytes that were received after the handshake.
     private func succeed(_ session: TLSSession, behind records: UnsafeRawBufferPointer) {
         let buffer = connector.contentBuffer
         // The channel reports an end or a failure in these records to its reader.
@@ -125,11 +126,11 @@ final class SecureAttempt: ConnectAttempt, ConnectObserver, EventHandler, TimerH
         peer.handshakeTime = loop.now.microseconds(since: connectedAt)
         guard let observer else { return peer.close() }
         observer.didConnect(peer)
-        // Sends the end of the handshake, unless the observer has already sent it together with a request, which is usual.
+        // Sends the last bytes of the handshake. Usually the observer has already sent them together with a request.
         channel.flush()
     }
 
-    // MARK: The end
+    // MARK: End of the attempt
 
     private func fail(_ error: TransportError) {
         if case .shakingHands = state { connector.note(judge.failure == nil ? .failed : .untrusted) }

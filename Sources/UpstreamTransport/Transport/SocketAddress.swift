@@ -11,7 +11,7 @@ extension IPAddress {
             self.init(ipv4: UInt32(bigEndian: address.sin_addr.s_addr))
         case AF_INET6:
             guard length >= MemoryLayout<sockaddr_in6>.size else { return nil }
-            // sin6_addr follows family, port and flow information.
+            // In `sockaddr_in6`, the address follows the fields for family, port and flow information.
             let high = pointer.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
             let low = pointer.loadUnaligned(fromByteOffset: 16, as: UInt64.self)
             self.init(ipv6High: UInt64(bigEndian: high), low: UInt64(bigEndian: low))
@@ -22,7 +22,7 @@ extension IPAddress {
 
     /// The address with its port.
     static func withPort(sockaddr pointer: UnsafeRawPointer, length: Int) -> (IPAddress, UInt16)? {
-        // In both families the port follows the family.
+        // In both address families, the port follows the field for the family.
         IPAddress(sockaddr: pointer, length: length).map {
             ($0, UInt16(bigEndian: pointer.loadUnaligned(fromByteOffset: 2, as: UInt16.self)))
         }

@@ -8,7 +8,7 @@ import HTTPMessage
 package final class SwitchedConnection {
     package enum Received: Equatable {
         case octets(Int), wouldBlock
-        /// The server has ended its direction.
+        /// The server has ended its sending direction.
         case ended
         /// The connection broke, or an error occurred.
         case failed
@@ -33,7 +33,7 @@ package final class SwitchedConnection {
         if channel != nil { transport.switchedCount += 1 }
     }
 
-    /// A connection opened for a tunnel.
+    /// Takes a connection that was opened for a tunnel.
     package init(descriptor: Int32) {
         transport = nil
         self.descriptor = descriptor
@@ -73,13 +73,13 @@ package final class SwitchedConnection {
     /// as failed.
     private static let readsInTurn = 64
 
-    /// - Parameter octets: not empty. After `wouldBlock` the next call must begin with the same bytes.
+    /// - Parameter octets: the bytes to send; not empty. After `wouldBlock` the next call must begin with the same bytes.
     package func send(_ octets: Span<UInt8>) -> Sent {
         guard let channel else { return sendPlain(octets) }
         return Sent(channel.send(octets))
     }
 
-    /// Ends our direction after all bytes were sent: inside TLS with a close_notify, otherwise by shutting down the sending side.
+    /// Ends our sending direction after all bytes were sent: inside TLS with a close_notify, otherwise by shutting down the sending side.
     /// - Returns: `wouldBlock` if it must be called again when the descriptor is writable.
     package func endSending() -> Sent {
         guard let channel else {

@@ -12,7 +12,7 @@ package struct TLSAlert: Equatable, Sendable {
     /// Whether the alert says that a certificate was rejected.
     package var isOfCertificate: Bool { (42...46).contains(description) || description == 48 || description == 49 }
 
-    /// The record for a fatal alert before there are keys (RFC 8446 §5.1, §6).
+    /// The record of a fatal alert that is sent before there are keys (RFC 8446 §5.1, §6).
     package var record: [UInt8] { [21, 3, 3, 0, 2, 2, description] }
 
     /// The name in IANA's registry, for alerts that can end a handshake.

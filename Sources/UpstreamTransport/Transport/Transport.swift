@@ -23,7 +23,8 @@ package final class Transport {
     private static let spareExchangeLimit = 1024
 
     let connector: Connector
-    /// Read for each exchange: comparing an optional struct with `nil` would copy it.
+    /// Whether there is an upstream proxy. The answer is stored because each exchange needs it, and a comparison of an optional struct with
+    /// `nil` would copy the struct.
     private let hasProxy: Bool
     private var port: Port<BudgetMessage>?
     private var member = 0
@@ -31,7 +32,7 @@ package final class Transport {
     @exclusivity(unchecked) private var spare: [UpstreamExchange] = []
     private var nextNumber: UInt64 = 1
     private var waiting: [UInt64: UpstreamExchange] = [:]
-    /// Tickets of exchanges that stopped waiting while their grant was in flight.
+    /// Tickets of exchanges that stopped waiting while the message that grants them a connection was in flight.
     private var orphans: [UInt64: PoolKey] = [:]
     private var connectionCount = 0
     /// Connections inside TLS that were handed to tunnels and carry another protocol.
@@ -97,7 +98,7 @@ package final class Transport {
         for exchange in exchanges { exchange.discard() }
         exchanges = []
         spare = []
-        // Grants in flight will find the port closed.
+        // The messages that grant these connections will find the port closed, so their places are given back here.
         for key in orphans.values { budgets.release(key) }
         orphans = [:]
         connector.close()
@@ -118,8 +119,8 @@ package final class Transport {
     /// The TLS handshakes with servers since the start.
     package var handshakes: HandshakeCounts { connector.handshakes }
 
-    /// Whether nothing is in flight: only idle connections, no switched connections, no waiting or connecting exchange, no
-    /// exchange between two attempts, no tunnel, no probe and no preconnect.
+    /// Whether nothing is in flight: all connections are idle, and there is no waiting or connecting exchange, no exchange between two
+    /// attempts, no switched connection, no tunnel, no probe and no preconnect.
     package var isQuiet: Bool {
         connectionCount == pool.count && switchedCount == 0 && waiting.isEmpty && tunnels.isEmpty && probes.isEmpty
             && earlyConnections.isEmpty && !exchanges.contains { $0.isActive }
@@ -155,10 +156,11 @@ package final class Transport {
     func use(_ origin: Origin, isKnownHTTP2: Bool = false) throws(TransportError) -> Endpoint {
         if isClosed { throw .transportClosed }
         guard configuration.gate.isOpen(to: origin.host) else { throw .egressClosed }
-        // With a proxy no address is connected to here, so only the host itself can be checked.
+        // With an upstream proxy, Larder does not know the address that the proxy connects to, so only the host in the request can be
+        // checked.
         if hasProxy, let refusal = configuration.refusalByName(origin) { throw refusal }
         if origin.scheme == .https, !hasProxy || configuration.proxy?.asksSecurely != true { return try useSecurely(origin) }
-        // This also stops exchanges that began under older settings.
+        // This check also stops exchanges that began under older settings.
         if origin.scheme == .http, forbidsPlaintext(to: origin.host, port: origin.port) { throw .plaintextToPinnedHost }
         guard hasProxy, let proxy = configuration.proxy else {
             if isKnownHTTP2 { return pool.use(PoolKey(direct: origin, isKnownHTTP2: true)) }
@@ -205,7 +207,7 @@ package final class Transport {
         return connector.connect(to: target, milliseconds: milliseconds, observer: observer)
     }
 
-    /// - Parameter address: connects to this address instead of the host's own ones.
+    /// - Parameter address: the address to connect to; `nil` for the addresses of the host.
     func connectTunnel(
         to origin: Origin, at address: IPAddress?, via: String, milliseconds: Int, observer: any ConnectObserver
     ) -> any ConnectAttempt {
@@ -215,12 +217,12 @@ package final class Transport {
         return connector.connect(to: target, milliseconds: milliseconds, observer: observer)
     }
 
-    /// The addresses that the settings give for a host. Behind a proxy the proxy resolves names.
+    /// The addresses that the settings give for a host. Empty with an upstream proxy, because that proxy resolves the names.
     func addresses(of host: String) -> [IPAddress] {
         configuration.proxy == nil ? configuration.resolve[host] ?? [] : []
     }
 
-    /// Makes the connection in the version that the server has chosen.
+    /// Makes a connection for the HTTP version that the server has chosen.
     func adopt(_ peer: ConnectedPeer, of endpoint: Endpoint, isForSwitch: Bool = false) throws(SystemError) -> PooledConnection {
         let isHTTP2 = peer.channel?.isForHTTP2 ?? endpoint.key.isKnownHTTP2
         if peer.channel != nil, isHTTP2 || !isForSwitch { pool.note(isHTTP2: isHTTP2, of: endpoint) }
@@ -239,7 +241,7 @@ package final class Transport {
         budgets.release(connection.endpoint.key)
     }
 
-    /// An exchange has finished with its connection.
+    /// Called when an exchange has finished with its connection.
     func becameIdle(_ connection: PooledConnection) {
         if isClosed { return connection.close() }
         if budgets.hasWaiters {
@@ -289,7 +291,8 @@ package final class Transport {
         return ticket
     }
 
-    /// Removes an exchange from the queue; a grant in flight is given back when it arrives.
+    /// Removes an exchange from the queue. If a connection was already granted to the exchange, its place is given back when the grant
+    /// arrives.
     func dequeue(_ ticket: UInt64, key: PoolKey) {
         waiting[ticket] = nil
         if !budgets.giveUp(ticket, key: key) { orphans[ticket] = key }
@@ -308,7 +311,8 @@ package final class Transport {
 }
 
 private final class Sweeper: TimerHandler {
-    // Not weak: a weak reference makes every retain of the transport slower. `close` removes the timer first.
+    // The reference is unowned, because a weak reference would make every retain of the transport slower. `close` removes the timer before
+    // the transport is released.
     private unowned let transport: Transport
     init(_ transport: Transport) { self.transport = transport }
     func deadlinePassed(_ timer: TimerID) { transport.sweep() }

@@ -26,13 +26,13 @@ package struct TransportConfiguration: Sendable {
     package var offersHTTP2 = true
     /// The limits of connections with HTTP/2.
     package var http2Limits = HTTP2Limits()
-    /// Maximum number of idle connections for one origin, and for all, in each loop.
+    /// The maximum numbers of idle connections in each loop: for one origin, and for all origins.
     package var idleConnectionsPerOrigin = 64
     package var idleConnections = 512
     package var idleConnectionMilliseconds = 60_000
-    /// How many name lookups, or connections with several addresses, each loop runs at once; others wait.
+    /// The maximum number of name lookups, or of connections with several addresses, that each loop runs at once; others wait.
     package var lookUps = 256
-    /// Bytes of a request's body that are buffered before the caller must wait.
+    /// The number of bytes of a request's body that are buffered before the caller must wait.
     package var requestBufferLength = 64 * 1024
 
     package init() {}

@@ -64,7 +64,7 @@ package enum TransportError: Error, Equatable, Sendable {
         self = judge.isIdentityMissing ? .identityMissing : .tlsAlert(TLSAlert(alert))
     }
 
-    /// The error for the server's last alert, if `other` is only `tlsFailed` and there was an alert; otherwise `other`.
+    /// The error for the server's last alert, if the server sent one and `other` is the unspecific `tlsFailed`; otherwise `other`.
     init(alertTo judge: HandshakeJudge, or other: TransportError) {
         self = other == .tlsFailed ? TransportError(alertTo: judge) ?? other : other
     }

@@ -17,13 +17,13 @@ enum BudgetMessage: Sendable {
 package final class UpstreamBudgets: Sendable {
     package let connectionLimit: Int
     package let connectionLimitPerOrigin: Int
-    /// The most places of a server that has a connection with HTTP/2, on which each request takes a place. A server with HTTP/2 serves many
-    /// requests on few connections, and some requests stay open for long, such as gRPC's streams.
+    /// The maximum number of places for a server that has a connection with HTTP/2. Each request on such a connection takes a place. A
+    /// server with HTTP/2 serves many requests on few connections, and some requests stay open for long, such as gRPC's streams.
     private let sharedLimitPerOrigin: Int
     package let queueLengthLimit: Int
 
-    /// How many exchanges may wait for a connection: as many as there may be connections. How long one may wait is a setting
-    /// (`upstream.queue_wait`), independent of the length.
+    /// The default maximum number of exchanges that wait for a connection, equal to the default maximum number of connections. The setting
+    /// `upstream.queue_wait` limits how long an exchange may wait.
     package static let usualQueueLength = 1024
 
     private struct Waiter {
@@ -54,12 +54,12 @@ package final class UpstreamBudgets: Sendable {
         queueLengthLimit = queueLength
     }
 
-    /// Connections that are open or being opened, and waiting exchanges.
+    /// The number of connections that are open or being opened, and the number of waiting exchanges.
     package var statistics: (connections: Int, waiting: Int) { books.withLock { ($0.total, $0.waiterCount) } }
 
     var hasWaiters: Bool { waiters.load(ordering: .relaxed) > 0 }
 
-    // MARK: Members
+    // MARK: Registered transports
 
     func join(_ port: Port<BudgetMessage>) -> Int {
         books.withLock { books in
@@ -88,7 +88,7 @@ package final class UpstreamBudgets: Sendable {
         }
     }
 
-    /// Whether the total limit is reached, so that closing any idle connection would help.
+    /// Whether the total limit is reached, so that closing any idle connection would free a place.
     func isFull(for key: PoolKey) -> Bool {
         books.withLock { $0.total >= connectionLimit }
     }
@@ -118,8 +118,8 @@ package final class UpstreamBudgets: Sendable {
 
     // MARK: Waiting
 
-    /// Joins the queue. Tells other loops to close an idle connection, unless a waiting exchange may open one by now: a connection may have
-    /// been closed since `acquire` was called, and no other event would grant its place.
+    /// Joins the queue. Then grants a connection to a waiting exchange if the limits allow it by now: a connection may have been closed
+    /// since `acquire` was called, and no other event would grant its place. Otherwise tells other loops to close an idle connection.
     /// - Returns: a ticket, or `nil` if the queue is full.
     func wait(for key: PoolKey, member: Int) -> UInt64? {
         let (ticket, messages): (UInt64?, [(Port<BudgetMessage>, BudgetMessage)]) = books.withLock { books in
@@ -143,7 +143,7 @@ package final class UpstreamBudgets: Sendable {
     }
 
     /// Leaves the queue.
-    /// - Returns: `false` if the ticket was already granted, and the grant is in flight.
+    /// - Returns: `false` if a connection was already granted for the ticket, and the message with the grant is in flight.
     func giveUp(_ ticket: UInt64, key: PoolKey) -> Bool {
         books.withLock { books in
             guard let index = books.queues[key]?.firstIndex(where: { $0.ticket == ticket }) else { return false }
@@ -157,9 +157,9 @@ package final class UpstreamBudgets: Sendable {
     enum Settlement: Equatable {
         /// No waiting exchange can use the place of this connection.
         case keep
-        /// This loop's exchange with that ticket is next, and gets the connection.
+        /// The exchange that is next is on this loop and has this ticket: it gets the connection.
         case handOver(ticket: UInt64)
-        /// An exchange that cannot use this connection is next: closing it lets that exchange open its own.
+        /// The exchange that is next cannot use this connection: once the connection is closed, that exchange may open its own.
         case close
     }
 
@@ -195,7 +195,7 @@ package final class UpstreamBudgets: Sendable {
         books.perKey[key, default: 0] += 1
     }
 
-    /// Removes the next waiting exchange that the limits allow a connection, and counts the connection.
+    /// Finds the next waiting exchange for which the limits allow a connection, removes it from the queue, and counts its connection.
     private func takeNext(from books: inout Books) -> (port: Port<BudgetMessage>, ticket: UInt64)? {
         guard let place = books.ring.firstIndex(where: { permits($0, books: books) }) else { return nil }
         let key = books.ring[place]
@@ -204,7 +204,7 @@ package final class UpstreamBudgets: Sendable {
         return (port, waiter.ticket)
     }
 
-    /// Removes the first waiting exchange of the server at this place in the ring; the server then moves to the end.
+    /// Removes the first waiting exchange of the server at this place in the ring of servers; the server then moves to the end of the ring.
     @discardableResult
     private func take(at place: Int, from books: inout Books) -> Waiter? {
         let key = books.ring.remove(at: place)

@@ -34,7 +34,7 @@ final class UpstreamConnection: PooledConnection, RequestCarrier, EventHandler, 
     let remoteAddress: IPAddress?
     /// The mark of the server's trust policy; 0 without TLS.
     let trustMark: UInt64
-    /// The server's evidence in recorded form; `nil` without TLS.
+    /// The server's certificate chain with its other evidence, as it is recorded; `nil` without TLS.
     var recordedChain: RecordedChain? { channel?.recordedChain }
     private(set) var exchange: UpstreamExchange?
     /// Whether an exchange has used the connection, or is using it.
@@ -54,7 +54,7 @@ final class UpstreamConnection: PooledConnection, RequestCarrier, EventHandler, 
     private var wantsToWrite = false
     private var isReadPlanned = false
 
-    /// Takes ownership of the peer. The caller has counted the connection in the budgets.
+    /// Takes ownership of the connection in `peer`. The caller has counted the connection in the budgets.
     init(_ transport: Transport, endpoint: Endpoint, peer: ConnectedPeer) throws(SystemError) {
         self.transport = transport
         descriptor = peer.descriptor
@@ -118,8 +118,8 @@ final class UpstreamConnection: PooledConnection, RequestCarrier, EventHandler, 
         transport.didClose(self)
     }
 
-    /// Whether the server has neither sent bytes since the last response nor closed. Bytes without a request are reported only with
-    /// the next batch of events, and must not be treated as the next response.
+    /// Whether the server has neither sent bytes since the last response nor closed the connection. Bytes without a request are reported
+    /// only with the next batch of events, and must not be treated as the next response.
     override var isReusable: Bool {
         if let channel { return channel.isReusable(at: Timestamp(milliseconds: transport.loop.wallClockMilliseconds)) }
         var byte: UInt8 = 0
@@ -157,8 +157,8 @@ final class UpstreamConnection: PooledConnection, RequestCarrier, EventHandler, 
 
     func ready(_ events: ReadyEvents) {
         guard let exchange else {
-            // The server closed an idle connection, or sent bytes without a request. TLS records without application data do not end
-            // the connection.
+            // Called when the server closed an idle connection, or sent bytes without a request. TLS records without application data do
+            // not end the connection.
             if channel == nil || !isReusable { transport.idleConnectionStirred(self) }
             return
         }
@@ -166,7 +166,7 @@ final class UpstreamConnection: PooledConnection, RequestCarrier, EventHandler, 
             exchange.flush()
             guard self.exchange === exchange else { return }
         }
-        // Hang-ups and failures are reported with any interest, so they are handled even while paused.
+        // The kernel reports hang-ups and failures for any interest, so they are handled even while reading is paused.
         if (events.isReadable && !isPaused) || events.isBroken { receive(for: exchange) }
     }
 
@@ -226,7 +226,7 @@ final class UpstreamConnection: PooledConnection, RequestCarrier, EventHandler, 
         return kept
     }
 
-    /// One read for each readiness event, into the loop's buffer, so that no connection delays the others.
+    /// Reads once for each readiness event, into the loop's buffer, so that no connection delays the others.
     private func read(for exchange: UpstreamExchange) {
         let kept = takeUpPartialHead()
         let buffer = transport.readBuffer
@@ -241,7 +241,7 @@ final class UpstreamConnection: PooledConnection, RequestCarrier, EventHandler, 
         }
     }
 
-    /// One read for each readiness event, as for a plain socket.
+    /// Reads once for each readiness event, as from a plain socket.
     private func read(from channel: UpstreamTLSChannel, for exchange: UpstreamExchange) {
         let kept = takeUpPartialHead()
         let buffer = transport.readBuffer
@@ -324,7 +324,7 @@ final class UpstreamConnection: PooledConnection, RequestCarrier, EventHandler, 
 
     /// - Returns: whether to continue with the bytes after the head.
     private func receivedHead(for exchange: UpstreamExchange) -> Bool {
-        // Moved out while it is used, because a head that is stored in an object is copied for each call.
+        // The head is moved out of the object while it is used, because a head that is stored in an object is copied for each call.
         var head = ResponseHead()
         swap(&head, &reading.head)
         defer { swap(&head, &reading.head) }
@@ -355,7 +355,7 @@ final class UpstreamConnection: PooledConnection, RequestCarrier, EventHandler, 
 
     private func dropPartialHead() {
         if reading.partialHead.isEmpty { return }
-        // Keep the buffer for the next head, unless this one was larger than usual.
+        // The buffer is kept for the next head, unless the head in it was larger than usual.
         let keepsStorage = reading.partialHead.capacity <= 4096
         reading.partialHead.removeAll(keepingCapacity: keepsStorage)
     }
@@ -365,7 +365,7 @@ final class UpstreamConnection: PooledConnection, RequestCarrier, EventHandler, 
         reading.partialHead.append(Span<UInt8>(_bytes: rest))
     }
 
-    /// The response is complete. Bytes after it, or an incompletely sent request, prevent the connection's reuse.
+    /// Called when the response is complete. Bytes after it, or an incompletely sent request, prevent the connection's reuse.
     private func finish(_ exchange: UpstreamExchange, isAllConsumed: Bool) {
         let trailers = isChunked ? reading.decoder.trailers : Fields()
         self.exchange = nil

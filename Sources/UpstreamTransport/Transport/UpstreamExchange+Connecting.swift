@@ -43,7 +43,7 @@ extension UpstreamExchange {
         enqueue(for: endpoint)
     }
 
-    /// The exchange that this one waited for has opened a connection, or has given up.
+    /// Called when the exchange that this exchange waited for has opened a connection, or was cancelled.
     func proceedFromJoining() {
         guard case .joining = state, let endpoint else { return }
         guard transport.configuration.gate.isOpen(to: request.origin.host) else { return refuse(.egressClosed) }
@@ -61,7 +61,7 @@ extension UpstreamExchange {
         arm(.queue, timeouts.queue)
     }
 
-    /// The exchange's turn has come: it may open a connection, which is already counted.
+    /// Called when the exchange's turn has come: it may open a connection, which is already counted.
     func granted() {
         guard case .queued = state, let endpoint else { return }
         metrics.queueTime = loop.now.microseconds(since: waitingSince)
@@ -70,12 +70,13 @@ extension UpstreamExchange {
             transport.budgets.release(endpoint.key)
             return refuse(.egressClosed)
         }
-        // The granted place is for one more stream. An idle connection already has a place, which its first stream uses.
+        // The granted place is for one more stream. But the first stream of an idle connection uses the place that the connection already
+        // has, so the granted place is given back.
         if shared.isIdle { transport.budgets.release(endpoint.key) }
         start(on: shared.makeStream(), isReused: true)
     }
 
-    /// The exchange's turn has come, with a shared connection (HTTP/2).
+    /// Called when the exchange's turn has come, and it gets a shared connection (HTTP/2).
     func granted(_ connection: HTTP2OriginConnection) {
         guard case .queued = state else { return }
         metrics.queueTime = loop.now.microseconds(since: waitingSince)
@@ -92,7 +93,7 @@ extension UpstreamExchange {
         start(on: connection.makeStream(), isReused: true)
     }
 
-    /// The exchange's turn has come, with a connection that another exchange has finished with.
+    /// Called when the exchange's turn has come, and it gets a connection that another exchange no longer needs.
     func granted(_ connection: UpstreamConnection) {
         guard case .queued = state else { return }
         metrics.queueTime = loop.now.microseconds(since: waitingSince)

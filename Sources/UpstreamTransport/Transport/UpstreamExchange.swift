@@ -23,7 +23,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
     /// The index of this object in the transport's list of exchanges.
     var index = 0
 
-    /// Strong, so that work deferred to the end of the batch can use it; `Transport.close` breaks the cycle.
+    /// The reference is strong, so that work deferred to the end of the batch can use it; `Transport.close` breaks the cycle.
     let transport: Transport
     let loop: EventLoop
     private var timer: TimerID?
@@ -61,10 +61,10 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         timer = loop.makeTimer(self)
     }
 
-    /// The server's chain, if this exchange is the first on its connection (`UpstreamTLSChannel.judgedChain`).
+    /// The server's certificate chain, if this exchange is the first on its connection (`UpstreamTLSChannel.judgedChain`).
     private(set) var judgedChain: [Certificate] = []
 
-    /// The recorded chain of the exchange's server.
+    /// The certificate chain of the exchange's server, as it is recorded.
     var recordedChain: RecordedChain? { connection?.recordedChain }
 
     /// The verdict on the exchange's server.
@@ -90,7 +90,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         timer = nil
     }
 
-    // MARK: Beginning
+    // MARK: Beginning of an exchange
 
     func begin(_ request: UpstreamRequest, number: UInt64, delegate: any OriginExchangeDelegate) {
         self.number = number
@@ -200,7 +200,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
             if !isRequestSent { requestSent() }
             return
         }
-        // From here on, the exchange waits for the client, whose timeout is kept elsewhere.
+        // From here on, the exchange waits for the client, whose timeout is not the transport's task.
         armSending(.sending, 0)
         guard isBodyBlocked else { return }
         isBodyBlocked = false
@@ -213,7 +213,8 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         armSending(.firstByte, timeouts.firstByte)
     }
 
-    /// The server accepts no more bytes. It may have responded before it closed, so the received bytes decide (RFC 9112 §9.5).
+    /// Called when the server accepts no more bytes. The server may have responded before it closed the connection, so the received bytes
+    /// decide how the exchange continues (RFC 9112 §9.5).
     private func sendingBroke() {
         isSendingBroken = true
         output.removeAll()
@@ -251,7 +252,8 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         if (writtenBody?.count ?? 0) > Self.writtenBodyLimit { writtenBody = nil }
     }
 
-    /// The usual window of a new stream (RFC 9113 §6.9.2). A server that accepts a longer body has begun to process the request.
+    /// The maximum length of a body that is kept to be sent again, in bytes: the usual window of a new stream (RFC 9113 §6.9.2). A server
+    /// that accepts a longer body has begun to process the request.
     private static let writtenBodyLimit = 65_535
     /// The maximum number of times that a request is sent again after a server has refused it unprocessed.
     private static let refusalLimit = 20
@@ -313,16 +315,16 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         delegate?.exchange(handle, didDivertBody: count)
     }
 
-    /// The connection has finished with this exchange.
+    /// Called when the connection has finished with this exchange.
     func detach() { connection = nil }
 
-    /// The connection ended before the first byte of a response.
+    /// Called when the connection ended before the first byte of a response.
     func closedBeforeResponse() {
         guard canRetry else { return fail(connection?.refusal ?? .closedBeforeResponse) }
         retry()
     }
 
-    /// The server has not processed the request, so another connection may carry it, whatever its method (RFC 9113 §8.7).
+    /// Called when the server has not processed the request, so another connection may carry it, whatever its method (RFC 9113 §8.7).
     func wasRefused(_ error: TransportError) {
         refusalCount += 1
         guard refusalCount <= Self.refusalLimit, !hasTakenBody || writtenBody != nil else { return fail(error) }
@@ -386,7 +388,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         fail(.timedOut(loop.now >= totalDeadline ? .total : loop.now >= headDeadline ? .firstByte : phase))
     }
 
-    // MARK: Ends
+    // MARK: End of the exchange
 
     func end(_ trailers: borrowing Fields) {
         let handle = handle
@@ -433,7 +435,8 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         self.attempt = nil
         attempt.cancel()
         transport.budgets.release(endpoint.key)
-        // Set before the next call, in which an exchange that waited for this attempt may begin its own attempt.
+        // The state is set before `openingEnded` is called, because an exchange that waited for this attempt may begin its own attempt
+        // within that call.
         state = .unused
         endpoint.openingEnded()
     }

@@ -4,7 +4,7 @@ import HTTPMessage
 package struct UpstreamProxy: Hashable, Sendable {
     package let host: String
     package let port: UInt16
-    /// The value of `Proxy-Authorization`, or `nil`.
+    /// The value of `Proxy-Authorization`; `nil` if requests are sent without it.
     package let authorization: [UInt8]?
     /// The password for tunnel requests, used after the proxy has named its scheme (Basic or Digest). Plain requests then have their own
     /// Proxy-Authorization field.

@@ -8,14 +8,14 @@ package struct UpstreamRequest: Sendable {
     /// The complete head in origin form (or `OPTIONS *`), with hop-by-hop fields already set. For an upstream proxy the
     /// transport makes the target absolute and adds `Proxy-Authorization`.
     package var head: [UInt8]
-    /// `none`, `length` or `chunked`; the head already says the same.
+    /// The framing of the body, as the head declares it: `none`, `length` or `chunked`.
     package var body: BodyFraming
-    /// The timeouts for this request; `nil` for those of the configuration.
+    /// The timeouts for this request; `nil` for the timeouts of the configuration.
     package var timeouts: UpstreamTimeouts?
-    /// The Via value of the CONNECT to an upstream proxy (RFC 9110 §7.6.3), if a tunnel to the origin is needed.
+    /// The value of Via in the CONNECT to an upstream proxy (RFC 9110 §7.6.3), if a tunnel to the origin is needed.
     package var via: String
-    /// Whether a new connection may replace a pooled one that turns out to be dead. Done once, and only for idempotent methods
-    /// without a body (RFC 9110 §9.2.2).
+    /// Whether a new connection may replace a pooled one that turns out to be dead. A request is retried in this way only once, and only if
+    /// its method is idempotent and it has no body (RFC 9110 §9.2.2).
     package var isRetryable: Bool
     /// Whether the head requests another protocol: then a 101 ends the exchange with `didSwitchProtocols`. For any other request a 101 is
     /// an error.

@@ -55,7 +55,8 @@ final class UpstreamTLSChannel {
     /// The mark of the policy that accepted the server.
     var trustMark: UInt64 { judge.mark }
 
-    /// The evidence by which the server was accepted, to be stored with its responses; `nil` if it is too large.
+    /// The certificate chain and the other evidence by which the server was accepted, to be stored with its responses; `nil` if it is too
+    /// large.
     private(set) lazy var recordedChain = judge.evidence.flatMap { RecordedChain($0.record) }
 
     /// Why the server closed the connection, if it sent an alert: in TLS 1.3 it checks the client's part of the handshake after
@@ -67,10 +68,10 @@ final class UpstreamTLSChannel {
 
     // MARK: Sending
 
-    /// The maximum number of bytes in the records of one call.
+    /// The maximum number of the caller's bytes that one call of `send` encrypts.
     private static let sendLimit = 64 * 1024
 
-    /// - Parameter bytes: not empty. After `wouldBlock` the next call must begin with the same bytes.
+    /// - Parameter bytes: the bytes to send; not empty. After `wouldBlock` the next call must begin with the same bytes.
     func send(_ bytes: Span<UInt8>) -> SendOutcome {
         if sealedCount == 0 {
             lendStorage()
@@ -88,7 +89,7 @@ final class UpstreamTLSChannel {
         return .bytes(count)
     }
 
-    /// Announces our end (RFC 8446 §6.1). The channel can still be read.
+    /// Announces the end of our data with a close_notify (RFC 8446 §6.1). The channel can still be read.
     /// - Returns: `wouldBlock` if it must be called again when the descriptor is writable.
     func endSending() -> SendOutcome {
         if !hasAnnouncedEnd { channel.end() }
@@ -126,13 +127,13 @@ final class UpstreamTLSChannel {
     /// Whether `receive` has something to report that no event of the descriptor will signal.
     var holdsInput: Bool { !early.isEmpty || channel.isOver }
 
-    /// - Parameter buffer: with space for `RecordBuffers.contentLength` bytes.
+    /// - Parameter buffer: the buffer for the data, with space for `RecordBuffers.contentLength` bytes.
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> Received {
         if !early.isEmpty { return takeEarly(into: buffer) }
         let received =
             channel.isOver
             ? channel.receiveRest(into: buffer, through: buffers) : channel.receive(into: buffer, through: buffers)
-        // Sends TLS's replies, for example to key updates. `isFlooded` limits the number of messages that get one.
+        // Sends TLS's replies, for example to key updates. `isFlooded` limits the number of messages that get a reply.
         flush()
         if judge.isFlooded { return .failed }
         return switch received {
@@ -156,7 +157,7 @@ final class UpstreamTLSChannel {
         if let end = reliableUntil, now.seconds > end.seconds { return false }
         for _ in 0..<Self.ownRecordLimit {
             if holdsInput { return false }
-            // Usually nothing has arrived.
+            // In the usual case nothing has arrived, and nothing is read.
             if hasNoInput { return !channel.isWithinRecord }
             var byte: UInt8 = 0
             switch withUnsafeMutableBytes(of: &byte, { receive(into: $0) }) {
@@ -172,12 +173,13 @@ final class UpstreamTLSChannel {
         return recv(channel.descriptor, &byte, 1, larder_msg_peek | larder_msg_dontwait) < 0 && errno == EAGAIN
     }
 
-    /// The most reads from a connection without a request, to handle TLS's own records. After that it is not reusable.
+    /// The maximum number of reads for TLS's own records from a connection without a request. A connection that needs more reads is not
+    /// reused.
     private static let ownRecordLimit = 64
 
-    // MARK: The end
+    // MARK: End of the connection
 
-    /// Announces our end, and closes the descriptor. No loop may still watch it.
+    /// Announces the end of our data with a close_notify, and closes the descriptor. No loop may still watch the descriptor.
     func close() {
         if isClosed { return }
         _ = endSending()

@@ -1,14 +1,14 @@
 /// How long each phase of an exchange may take, in milliseconds. Zero means no limit.
 package struct UpstreamTimeouts: Equatable, Sendable {
-    /// The time to wait for a connection while the limits are reached.
+    /// The maximum time to wait for a connection while the limits are reached.
     package var queue = 10_000
-    /// The time for name lookup and connecting.
+    /// The maximum time for name lookup and connecting.
     package var connect = 10_000
-    /// The time from the last byte of the request to the end of the response's head.
+    /// The maximum time from the last byte of the request to the end of the response's head.
     package var firstByte = 60_000
-    /// The time between two bytes of the response, or of a request that the origin accepts slowly.
+    /// The maximum time between two bytes of the response, or between two bytes of a request that the origin accepts slowly.
     package var idle = 60_000
-    /// The time for the whole exchange.
+    /// The maximum time for the whole exchange.
     package var total = 0
 
     package init() {}

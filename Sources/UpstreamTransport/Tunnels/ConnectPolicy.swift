@@ -7,7 +7,7 @@ import ServerTrust
 package struct ConnectPolicy: Sendable {
     private var ways = HostTable<ConnectWay>()
     private let fallback: ConnectWay
-    /// Hosts that get a tunnel although the fallback is interception.
+    /// Hosts that get a tunnel although hosts without an entry are intercepted.
     private var unintercepted = HostTable<Bool>()
     /// Whether any host is intercepted.
     private var isIntercepting: Bool
@@ -18,7 +18,7 @@ package struct ConnectPolicy: Sendable {
     /// Whether a client whose protocols Larder does not intercept gets a tunnel, after the server was verified. If not, the tunnel is
     /// refused.
     package var tunnelsOtherProtocols = true
-    /// For how long a host of the fallback gets a tunnel after a client has rejected our CA; 0: never.
+    /// For how long a host without an entry gets a tunnel after a client has rejected our CA; 0: never.
     package var refusalsKeptMilliseconds = 0
     private var hasEntries = false
     /// Whether CONNECT is denied, probed or intercepted for any host. If not, hosts are not looked up in the policy.
@@ -26,16 +26,17 @@ package struct ConnectPolicy: Sendable {
     /// Whether a ClientHello may omit the server name, and whether it may contain an encrypted ClientHello.
     package var allowsMissingName = true
     package var allowsEncryptedHello = true
-    /// Whether the first bytes of clients are inspected: if a host is guarded, or if not every ClientHello is allowed.
+    /// Whether the first bytes of clients are inspected: if CONNECT is denied, probed or intercepted for any host, or if not every
+    /// ClientHello is allowed.
     var isAskedAboutHellos: Bool { isGuarding || !allowsMissingName || !allowsEncryptedHello }
     /// For how long the verdict of a probe is reused for further tunnels.
     package var keptMilliseconds = 60_000
-    /// Whether the fallback denies all requests to hosts, not only CONNECT.
+    /// Whether all requests to hosts without an entry are denied, not only CONNECT.
     package var deniesUnnamedHosts = false
-    /// Shared by all loops, but only for this version of the settings; a reload starts with an empty cache.
+    /// The cached verdicts. All loops share the cache, but only for this version of the settings; a reload starts with an empty cache.
     let kept = TrustVerdictCache()
 
-    /// - Parameter fallback: for hosts without an entry.
+    /// - Parameter fallback: the handling of CONNECT to hosts without an entry.
     package init(fallback: ConnectWay = .tunnel) {
         self.fallback = fallback
         isGuarding = fallback != .tunnel
@@ -52,7 +53,7 @@ package struct ConnectPolicy: Sendable {
         return true
     }
 
-    /// Excludes these hosts from interception by the fallback.
+    /// Excludes these hosts from interception, if hosts without an entry are intercepted.
     package mutating func exceptFromInterception(_ scope: HostScope) { _ = unintercepted.insert(true, for: scope) }
 
     /// The handling of CONNECT to a host. An invalid host is denied, unless every host gets a tunnel.
@@ -78,15 +79,15 @@ package struct ConnectPolicy: Sendable {
 // MARK: Intercepted tunnels
 
 extension ConnectPolicy {
-    /// Whether the client's first bytes decide what happens to its tunnel, before any connection is made. This applies if the host may be
-    /// intercepted, and at the port for plain HTTP unless CONNECT is denied.
+    /// Whether the client's first bytes decide what happens to its tunnel, before any connection is made. They do if the host may be
+    /// intercepted. At port 80 they do for every host, unless CONNECT to the host is denied.
     func isEntered(host: String, port: UInt16) -> Bool {
         if mayIntercept(host: host, port: port) { return true }
         return port == 80 && way(host: host, port: port) != .deny
     }
 
-    /// Whether TLS with the host may be intercepted: the settings say so, or the host is an address, and the ClientHello decides which host
-    /// it belongs to.
+    /// Whether TLS with the host may be intercepted: the settings say so, or the host is an address and the ClientHello decides which host
+    /// the address belongs to.
     func mayIntercept(host: String, port: UInt16) -> Bool {
         guard isIntercepting else { return false }
         return switch way(host: host, port: port) {
@@ -125,16 +126,16 @@ extension ConnectPolicy {
             ? .tunnelUninspected(host: judged, .certificateRefused) : .intercept(host: judged)
     }
 
-    /// Whether a client without TLS and HTTP/1 may have a tunnel to a host that the fallback intercepts. It may if no entry names the host,
-    /// and only at the port for plain HTTP, where clients use gRPC and HTTP/2 with prior knowledge. An address may belong to any host, so
-    /// for an address there must be no entries at all.
+    /// Whether a client without TLS and HTTP/1 may have a tunnel to a host that is intercepted because it has no entry. The client may have
+    /// one only at port 80, where clients use gRPC and HTTP/2 with prior knowledge. An address may belong to any host, so for an address
+    /// there must be no entries at all.
     func permitsUninspected(host: String, port: UInt16) -> Bool {
         guard port == 80, fallback == .intercept, let identity = ReferenceIdentity(host) else { return false }
         if isJudgedByName(host: host, port: port) { return !hasEntries }
         return ways.value(of: identity, port: port) == nil
     }
 
-    /// A client has rejected our certificate for this host.
+    /// Records that a client has rejected our certificate for this host.
     func noteRefusal(host: String, port: UInt16, at now: MonotonicTime) {
         guard refusalsKeptMilliseconds > 0, mayLearn(host, port: port) else { return }
         refusals.note(host: host, port: port, until: now.advanced(milliseconds: refusalsKeptMilliseconds), at: now)
@@ -160,7 +161,7 @@ extension ConnectPolicy {
         return way == .probe && isJudgedByName(host: host, port: port) ? .tunnel : way
     }
 
-    /// A host that is not intercepted after all, because the client does not speak HTTP/1, is verified by a probe instead.
+    /// If a host would be intercepted, but its client does not speak HTTP/1, a probe verifies the server instead.
     private func wayOfTunnel(host: String, port: UInt16) -> ConnectWay {
         let way = way(host: host, port: port)
         return way == .intercept ? .probe : way
@@ -187,7 +188,7 @@ extension ConnectPolicy {
         if wayOfNamed == .intercept { wayOfNamed = .probe }
         switch (identity, wayOfNamed) {
         case (.address, .probe): return .judge(host: name)
-        // A client cannot bypass inspection by naming a host that is not inspected.
+        // A client must not bypass the inspection of an address by naming a host that is not inspected.
         case (.address, .tunnel) where isByName && isIntercepting: return .judge(host: name)
         // The named host gets a tunnel only if the host of the CONNECT need not be verified: otherwise, the name would bypass the pins of
         // that host.
@@ -224,7 +225,8 @@ extension ClientHello {
     /// The server name in the form used by policies. A name with a byte outside ASCII becomes empty, and matches no host.
     fileprivate var judgedName: String? {
         serverName.map { name in
-            // Some characters outside ASCII have an ASCII letter as their lower case.
+            // Some characters outside ASCII have an ASCII letter as their lower case, so the check comes before the conversion to lower
+            // case.
             guard name.allSatisfy({ $0 < 0x80 }) else { return "" }
             let text = String(decoding: name, as: UTF8.self).lowercased()
             return text.hasSuffix(".") ? String(text.dropLast()) : text

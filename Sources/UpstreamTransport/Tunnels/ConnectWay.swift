@@ -13,7 +13,7 @@ package enum ConnectWay: String, CaseIterable, Sendable {
 package enum ConnectOutcome: Sendable {
     /// A tunnel to a server that Larder did not verify.
     case tunnelled
-    /// The server was, or was to be, verified for this tunnel.
+    /// A probe verified the server for this tunnel, or should have verified it.
     case probed
     /// The verdict of an earlier probe was reused.
     case probedBefore
@@ -23,7 +23,7 @@ package enum ConnectOutcome: Sendable {
     case plainHTTP
     case denied
 
-    /// The word in the log.
+    /// The word for the outcome in the log.
     package var word: StaticString {
         switch self {
         case .tunnelled: "tunnel"

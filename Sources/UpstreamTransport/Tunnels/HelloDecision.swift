@@ -13,7 +13,7 @@ package enum HelloDecision: Equatable, Sendable {
 package enum InterceptionDecision: Equatable, Sendable {
     /// TLS ends at Larder, with a certificate for this host.
     case intercept(host: String)
-    /// The client gets a tunnel after all, as the settings for its host say.
+    /// The client gets a tunnel, because the settings for its host require that.
     case tunnel
     /// The host should be intercepted, but the client gets a tunnel for this reason.
     case tunnelUninspected(host: String, UninspectedReason)
@@ -153,7 +153,7 @@ extension Transport {
         return configuration.addresses.refusal(of: address, port: port)
     }
 
-    /// Why a tunnel is refused whose client must name the host of the CONNECT; `nil` if the client names that host.
+    /// Why a tunnel is refused whose client must name the host of the CONNECT, but does not; `nil` if the client names that host.
     package func refusal(of hello: ClientHello, inTunnelTo origin: Origin) -> TunnelRefusal? {
         ConnectPolicy.refusal(of: hello, naming: origin.judgedHost)
     }
@@ -185,7 +185,7 @@ extension Transport {
         configuration.connect.decideIntercepted(on: hello, host: origin.judgedHost, port: origin.port, at: loop.now)
     }
 
-    /// A client has rejected our certificate for this host.
+    /// Records that a client has rejected our certificate for this host.
     package func noteRefusal(host: String, port: UInt16) {
         configuration.connect.noteRefusal(host: host, port: port, at: loop.now)
     }

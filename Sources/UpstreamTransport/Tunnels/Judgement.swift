@@ -2,7 +2,7 @@ import EventLoop
 import HTTPMessage
 import ServerTrust
 
-/// Receives the result of a judgement, once, and never from within `Transport.judge`.
+/// Receives the result of a server's verification, once, and never from within `Transport.judge`.
 package protocol JudgementDelegate: AnyObject {
     func judgement(_ judgement: Judgement, didEndWith result: Result<VettedServer, TransportError>)
 }
@@ -15,7 +15,7 @@ package final class Judgement: BatchHandler {
     private(set) var key: TrustVerdictCache.Key?
     /// The host that the server is verified as.
     package let host: String
-    /// The verified chain, if a handshake was made for this judgement and the chain ends at an anchor; else empty.
+    /// The verified chain, if a handshake was made for this verification and the chain ends at an anchor; otherwise empty.
     package internal(set) var chain: [Certificate] = []
     private let loop: EventLoop
     private var delegate: (any JudgementDelegate)?
@@ -65,7 +65,7 @@ extension Transport {
     /// Begins to verify a server with the trust policy for this host and port.
     /// - Parameters:
     ///   - host: a name, which is also the server name in the handshake, or an IP address.
-    ///   - address: the server's address, if not one of the host's own addresses.
+    ///   - address: the server's address; `nil` for the addresses of the host.
     ///   - via: the value of Via for an upstream proxy.
     package func judge(
         host: String, port: UInt16, at address: IPAddress? = nil, via: String, delegate: any JudgementDelegate

@@ -2,8 +2,8 @@ import EventLoop
 import HTTPMessage
 import ServerTrust
 
-/// A separate handshake with a server to verify it; the connection is used for nothing else. Callers that ask for the same
-/// verdict meanwhile share it. Confined to its loop.
+/// A separate handshake with a server to verify it; the connection is used for nothing else. Callers that ask for the same verdict during
+/// the handshake share the handshake. Confined to its loop.
 final class Probe: ConnectObserver {
     private let transport: Transport
     let key: TrustVerdictCache.Key
@@ -30,7 +30,7 @@ final class Probe: ConnectObserver {
 
     func add(_ judgement: Judgement) { judgements.append(judgement) }
 
-    /// A caller has cancelled. The probe ends when the last caller has.
+    /// A caller no longer needs the verdict. The probe ends when no caller needs it.
     func remove(_ judgement: Judgement) {
         judgements.removeAll { $0 === judgement }
         if judgements.isEmpty { end(nil) }
@@ -41,11 +41,11 @@ final class Probe: ConnectObserver {
     func didConnect(_ peer: ConnectedPeer) {
         attempt = nil
         let lastSecond = peer.channel?.reliableUntil
-        // Several judgements may share the handshake: only the first gets the chain.
+        // Several callers may share the handshake, but only the first gets the chain.
         judgements.first?.chain = peer.channel?.judgedChain ?? []
         peer.close()
         let isBehindProxy = transport.configuration.proxy != nil
-        // Without its address the tunnel could not be opened to the same server.
+        // Without the server's address, the tunnel could not be opened to the same server.
         if !isBehindProxy, peer.address == nil { return fail(.connectionFailed(code: 0)) }
         let server = VettedServer(address: isBehindProxy ? nil : peer.address)
         if policy.permitsCachedVerdicts(at: transport.wallClock) {

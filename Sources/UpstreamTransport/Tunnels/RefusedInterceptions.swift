@@ -18,7 +18,7 @@ final class RefusedInterceptions: Sendable {
     func note(host: String, port: UInt16, until end: MonotonicTime, at now: MonotonicTime) {
         ends.withLock { ends in
             if ends.count >= Self.limit { ends = ends.filter { $0.value > now } }
-            // When the limit is reached, Larder continues to intercept further hosts.
+            // When the limit is reached, further hosts are not recorded, and Larder continues to intercept them.
             if ends.count < Self.limit { ends[Host(name: host, port: port)] = end }
         }
     }

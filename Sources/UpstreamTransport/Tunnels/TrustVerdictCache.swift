@@ -2,24 +2,24 @@ import EventLoop
 import HTTPMessage
 import ServerTrust
 
-/// Positive verdicts on servers, shared by all loops, each for a limited time. Negative ones are not cached: the server may
-/// have been fixed. Under a policy with enforced pins none is cached: every tunnel has its own probe.
+/// Positive verdicts on servers, shared by all loops, each for a limited time. Negative verdicts are not cached, because the server may be
+/// fixed at any time. Under a policy with enforced pins no verdict is cached, so every tunnel has its own probe.
 final class TrustVerdictCache: Sendable {
-    /// The policy and the server.
+    /// The key of a verdict: the policy and the server.
     struct Key: Hashable, Sendable {
         /// The fingerprint of the policy that currently applies.
         let fingerprint: SHA256Digest
         /// The host that the server is verified as; a name is also sent in the handshake.
         let host: String
         let port: UInt16
-        /// The server's address, if not one of the host's own addresses.
+        /// The server's address; `nil` for the addresses of the host.
         let address: IPAddress?
     }
 
     private struct Entry: Sendable {
         let server: VettedServer
         let end: MonotonicTime
-        /// The last second of the verdict; `nil` if the verdict has no such limit.
+        /// The last second in which the verdict is valid; `nil` if its validity has no such limit.
         let lastSecond: POSIXTime?
 
         func holds(at now: MonotonicTime, _ wallClock: POSIXTime) -> Bool {
@@ -41,7 +41,7 @@ final class TrustVerdictCache: Sendable {
         }
     }
 
-    /// - Parameter lastSecond: the last second of the verdict, which is not cached longer.
+    /// - Parameter lastSecond: the last second in which the verdict is valid; the verdict is not cached longer.
     func keep(_ server: VettedServer, for key: Key, until end: MonotonicTime, lastSecond: POSIXTime?, at now: MonotonicTime) {
         if end <= now { return }
         entries.withLock { entries in
@@ -57,7 +57,7 @@ final class TrustVerdictCache: Sendable {
         }
     }
 
-    /// Removes expired verdicts; if there are none, the one that expires first.
+    /// Removes expired verdicts. If none has expired, removes the verdict that expires first.
     private static func makeRoom(in entries: inout [Key: Entry], at now: MonotonicTime) {
         let before = entries.count
         entries = entries.filter { $0.value.end > now }
@@ -74,6 +74,6 @@ extension TrustPolicy {
 
 /// A server that is trusted.
 package struct VettedServer: Equatable, Sendable {
-    /// `nil` behind an upstream proxy: only the proxy knows the address.
+    /// The server's address; `nil` behind an upstream proxy, because only the proxy knows the address.
     package let address: IPAddress?
 }

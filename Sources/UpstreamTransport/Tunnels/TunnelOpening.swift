@@ -4,13 +4,13 @@ import ServerTrust
 
 /// Receives the result of opening a tunnel, once, and never from within `Transport.openTunnel`.
 package protocol TunnelDelegate: AnyObject {
-    /// The delegate now owns the connected, nonblocking descriptor, and must close it.
+    /// Called when the tunnel is open. The delegate now owns the connected, nonblocking descriptor, and must close it.
     func tunnel(_ tunnel: TunnelOpening, didConnect descriptor: Int32, to address: IPAddress?)
     func tunnel(_ tunnel: TunnelOpening, didFailWith error: TransportError)
 }
 
-/// Opens a tunnel (RFC 9110 §9.3.6): a connection to the authority, directly or through the upstream proxy. Not counted in the
-/// budgets: each belongs to a client's own connection. Confined to its loop.
+/// Opens a tunnel (RFC 9110 §9.3.6): a connection to the authority, directly or through the upstream proxy. Tunnels are not counted in the
+/// budgets, because each tunnel belongs to a client's own connection. Confined to its loop.
 ///
 /// States and moves: `judging` (if the settings require a probe of the host) → `connecting`, to the very address that was
 /// verified → `ended`. If a cached verdict's address cannot be reached, `judging` again. An immediate refusal goes through
@@ -65,7 +65,7 @@ package final class TunnelOpening: ConnectObserver, JudgementDelegate, BatchHand
         }
     }
 
-    /// The server may have moved since it was verified.
+    /// The server may have moved to another address since it was verified.
     private func judgeAgain(_ gone: (server: VettedServer, key: TrustVerdictCache.Key)) {
         transport.configuration.connect.kept.forget(gone.server, for: gone.key)
         outcome = .probed

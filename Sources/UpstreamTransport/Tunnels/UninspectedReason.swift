@@ -8,7 +8,7 @@ package enum UninspectedReason: UInt8, CaseIterable, Sendable {
     /// At port 80 the client speaks neither TLS nor HTTP/1.
     case notTLS
 
-    /// The word in the log.
+    /// The word for the reason in the log.
     package var word: StaticString {
         switch self {
         case .noHTTP1Offered: "no_http1_offered"

@@ -91,7 +91,10 @@ struct LearnedPolicyTests {
         #expect(all.ruleCount == 4 && !all.text.contains("Widened"))
         let three = try LearnedStage(requests, atMost: 3)
         #expect(three.ruleCount == 3)
-        #expect(three.text.split(separator: "\n").count { $0.contains("# Widened by --max-rules.") } == 1)
+        #expect(
+            three.text.split(separator: "\n").count {
+                $0.contains("# Merged because of --max-rules: allows more than the observed requests.")
+            } == 1)
         let one = try LearnedStage(requests, atMost: 1)
         #expect(one.ruleCount == 1)
         for stage in [all, three, one] { for request in requests { #expect(try stage.allows(request)) } }

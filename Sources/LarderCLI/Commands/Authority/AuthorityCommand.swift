@@ -27,7 +27,7 @@ struct AuthorityCommand: ParsableCommand {
         subcommands: [Init.self, Status.self, Install.self, Uninstall.self, Rotate.self, Export.self])
 }
 
-/// The CA's folder, the same option for every subcommand.
+/// The option for the CA's folder, the same for every subcommand of `larder ca`.
 struct AuthorityPlace: ParsableArguments {
     @Option(help: ArgumentHelp("The CA's folder.", valueName: "folder"))
     var folder: String?
@@ -93,7 +93,7 @@ extension AuthorityCommand {
         }
     }
 
-    /// - Parameter terms: the caller has checked their lifetime.
+    /// - Parameter terms: the terms of the new root; the caller has checked that their lifetime is allowed.
     static func made(_ terms: RootTerms, at time: POSIXTime = now) throws(ExitCode) -> LocalAuthority {
         do throws(AuthorityFault) {
             return try LocalAuthority(making: terms, at: time)

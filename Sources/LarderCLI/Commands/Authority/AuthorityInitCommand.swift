@@ -9,8 +9,10 @@ extension AuthorityCommand {
         static let configuration = CommandConfiguration(
             commandName: "init", abstract: "Create the CA: a root certificate and its key.",
             discussion:
-                "No program trusts it yet: larder ca install installs the root certificate into trust stores, and larder ca export prints it."
-        )
+                """
+                No program trusts the new root certificate yet: larder ca install installs the certificate into trust stores, and \
+                larder ca export prints it.
+                """)
 
         @Option(
             help: ArgumentHelp(

@@ -8,7 +8,7 @@ import TextCoding
 
 extension TrustStoreKind: ExpressibleByArgument {}
 
-/// Which stores to change, and whether to change them.
+/// The options that select the trust stores to change, and that determine whether the changes are made or only shown.
 struct TrustStoreOptions: ParsableArguments {
     @Option(help: "Change only this kind of store: system, nss or java. Repeatable.")
     var only: [TrustStoreKind] = []
@@ -19,12 +19,13 @@ struct TrustStoreOptions: ParsableArguments {
     @Flag(help: "Do not ask for confirmation.")
     var yes = false
 
-    /// For tests, not for changing system images. Symbolic links in this folder are resolved inside it, and none of its hooks are run.
+    /// Tests use this option; it is not meant for system images. Symbolic links in this folder are resolved inside it, and no hook in it
+    /// is run.
     @Option(help: ArgumentHelp("Use this folder as the root of the file system.", valueName: "folder", visibility: .hidden))
     var root: String?
 
     func validate() throws {
-        if let root, !root.hasPrefix("/") { throw ValidationError("--root \(printable(root)): must begin with /") }
+        if let root, !root.hasPrefix("/") { throw ValidationError("--root \(printable(root)): the path must begin with /") }
     }
 
     /// With `--root`, NSS databases are left out: they belong to the user who runs the command.
@@ -81,7 +82,8 @@ extension AuthorityCommand {
         static let configuration = CommandConfiguration(
             commandName: "uninstall", abstract: "Remove the root certificate from the trust stores that install changed.",
             discussion:
-                "Removes only entries with Larder's name and exactly this certificate. Other entries stay unchanged.")
+                "Removes only entries that have Larder's name and contain exactly the root certificate. Other entries stay unchanged."
+        )
 
         @Flag(help: "Remove only root certificates that a rotation has replaced.")
         var former = false

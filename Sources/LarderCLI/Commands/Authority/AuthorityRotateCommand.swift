@@ -10,9 +10,9 @@ extension AuthorityCommand {
         static let configuration = CommandConfiguration(
             commandName: "rotate", abstract: "Create the next root certificate, which replaces the current one later.",
             discussion: """
-                The old root certificate stays in use until the day in --from. Until then, you can distribute the next one. \
-                larder ca install and export handle both. From that day on, Larder uses the next one. --finish deletes the old \
-                key. Run it after that day, or at once if the key was stolen.
+                The old root certificate stays in use until the day in --from. Until then, you can distribute the next one: \
+                larder ca install and export handle both. From that day on, Larder uses the next one. Run larder ca rotate \
+                --finish after that day, or at once if the old key was stolen: it deletes the old key.
                 """)
 
         @Option(

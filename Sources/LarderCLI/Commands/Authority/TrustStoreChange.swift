@@ -23,7 +23,7 @@ struct TrustStoreChange {
         var planned: [(store: any TrustStore, names: Set<String>)] = []
         for store in stores {
             if let obstacle = store.obstacle {
-                // An obstacle does not matter in a store that needs no change.
+                // If the store needs no change, it does not matter that Larder cannot change it.
                 if entries.allSatisfy({ isDone(store.presence(of: $0)) }) { continue }
                 tell(obstacle, of: store, options)
                 isComplete = false
@@ -88,7 +88,7 @@ struct TrustStoreChange {
         return !hasFault
     }
 
-    private static let foreignEntry = "another entry contains the root certificate; Larder does not remove it"
+    private static let foreignEntry = "another entry contains the root certificate; Larder does not remove this entry"
 
     private func tell(_ words: String, of store: any TrustStore) {
         Terminal.talk("larder: \(place(store)): \(printable(words, limit: 4096))\n")

@@ -38,18 +38,19 @@ struct CacheExportCommand: ParsableCommand {
         try export.close()
         Terminal.output("exported \(export.count)\n")
         if export.leftOut > 0 {
-            Terminal.talk("larder: not exported, because the request had Authorization: \(export.leftOut)\n")
+            Terminal.talk("larder: responses not exported, because the requests had Authorization: \(export.leftOut)\n")
         }
         if export.inPart > 0 {
-            Terminal.talk("larder: exported without content, because only a part is stored: \(export.inPart)\n")
+            Terminal.talk("larder: responses exported without content, because only a part is stored: \(export.inPart)\n")
         }
         if export.gone > 0 {
-            Terminal.talk("larder: not exported, because they were removed from the store during the export: \(export.gone)\n")
+            Terminal.talk(
+                "larder: responses not exported, because they were removed from the store during the export: \(export.gone)\n")
         }
     }
 }
 
-/// The folder of an export.
+/// The files that `larder cache export` writes into one folder.
 final class CacheExport {
     private let folder: String
     private let secrets: Bool
@@ -123,7 +124,7 @@ final class CacheExport {
         count += 1
     }
 
-    /// The JSON on one line, without an enclosing array. No string in it contains a line break.
+    /// The JSON on one line, without the enclosing array. No string in the JSON contains a line break.
     private static func line(_ json: String) -> String {
         let line = json.split(separator: "\n").map { $0.drop { $0 == " " } }.joined(separator: " ")
         return line.hasPrefix("[") ? String(line.dropFirst().dropLast()).trimmingCharacters(in: .whitespaces) : line
@@ -132,7 +133,7 @@ final class CacheExport {
     /// The folder must be empty: files of an earlier export would be treated as files of this export.
     private static func makeFolder(_ folder: String) throws {
         let files = FileManager.default
-        // An unreadable folder is reported below.
+        // If the folder cannot be read, creating `bodies` in it fails below, and that failure is reported.
         if let names = try? files.contentsOfDirectory(atPath: folder), !names.isEmpty {
             Terminal.talk("larder: \(printable(folder, limit: 4096)) is not empty\n")
             throw ExitCode.failure

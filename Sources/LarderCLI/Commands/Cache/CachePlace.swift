@@ -2,7 +2,7 @@ import ArgumentParser
 import CommandSupport
 import LarderSettings
 
-/// The store that a subcommand works on: a running Larder's, or a file.
+/// The store that a subcommand works on: the store of a running Larder, or a store's file.
 struct CachePlace: ParsableArguments {
     @OptionGroup var settings: RunningOptions
 

@@ -32,7 +32,7 @@ struct CachePurgeCommand: ParsableCommand {
     func run() throws {
         let filter = try filter.value()
         guard !filter.isEmpty || all || dryRun else {
-            Terminal.talk("larder: without a filter this would purge everything; give --all\n")
+            Terminal.talk("larder: without a filter, this command would purge the whole store; give --all\n")
             throw ExitCode(2)
         }
         let count = dryRun ? try foretell(filter) : try purge(filter)

@@ -4,7 +4,8 @@ import ProxyAdmin
 
 struct CacheVerifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "verify", abstract: "Verify all checksums and the database; exits with 5 if something is damaged.",
+        commandName: "verify",
+        abstract: "Verify all checksums and the database; exits with 5 if a response or the database is damaged.",
         discussion: "If Larder is not running, SQLite also checks the whole file, which takes a long time.")
 
     @OptionGroup var place: CachePlace

@@ -3,7 +3,7 @@ import CommandSupport
 import Foundation
 import TextCoding
 
-/// A file for its owner alone, written sequentially. An error is reported once, by `check` or `close`.
+/// A file that only its owner can access, written sequentially. An error is reported once, by `check` or `close`.
 final class ExportedFile {
     private let path: String
     private let descriptor: Int32
@@ -19,7 +19,7 @@ final class ExportedFile {
 
     deinit { if isOpen { _ = Foundation.close(descriptor) } }
 
-    /// Does nothing after an error.
+    /// Writes nothing if an earlier write failed.
     func write(_ bytes: ArraySlice<UInt8>) {
         if error == 0 { error = Descriptor.write(bytes, to: descriptor) }
     }

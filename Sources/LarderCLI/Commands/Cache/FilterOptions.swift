@@ -6,22 +6,27 @@ import TextCoding
 
 /// Selects stored responses: all given conditions must hold.
 struct FilterWords: ParsableArguments {
-    @Option(help: ArgumentHelp("Host, with or without a port; * matches any characters.", valueName: "pattern"))
+    @Option(
+        help: ArgumentHelp(
+            "Only responses from this host, with or without a port. * matches any characters.", valueName: "pattern"))
     var host: String?
 
-    @Option(help: ArgumentHelp("Status codes: 404, 200-299, 5xx, or several, separated by commas.", valueName: "codes"))
+    @Option(
+        help: ArgumentHelp(
+            "Only responses with these status codes: 404, 200-299, 5xx, or several, separated by commas.", valueName: "codes"))
     var status: String?
 
-    @Option(help: ArgumentHelp("Media type, such as text/html, image/* or */*+json.", valueName: "type"))
+    @Option(help: ArgumentHelp("Only responses with this media type, such as text/html, image/* or */*+json.", valueName: "type"))
     var type: String?
 
     @Option(
         help: ArgumentHelp(
-            "Age greater than this, such as 12h. The age is the time since the origin generated the response.", valueName: "time")
+            "Only responses older than this, such as 12h. The age is the time since the origin generated the response.",
+            valueName: "time")
     )
     var olderThan: String?
 
-    @Option(help: ArgumentHelp("Age less than this, such as 12h.", valueName: "time"))
+    @Option(help: ArgumentHelp("Only responses younger than this, such as 12h.", valueName: "time"))
     var youngerThan: String?
 
     @Flag(help: "Only responses that are fresh by the origin's Cache-Control or Expires.")
@@ -32,13 +37,13 @@ struct FilterWords: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A tag that a rule gave to the response. Repeatable: a response must have all given tags.", valueName: "name"))
+            "Only responses to which a rule gave this tag. Repeatable: a response must have all given tags.", valueName: "name"))
     var tag: [String] = []
 
-    @Option(help: ArgumentHelp("Content larger than this, such as 10MiB.", valueName: "size"))
+    @Option(help: ArgumentHelp("Only responses with content larger than this, such as 10MiB.", valueName: "size"))
     var largerThan: String?
 
-    @Option(help: ArgumentHelp("Content smaller than this.", valueName: "size"))
+    @Option(help: ArgumentHelp("Only responses with content smaller than this.", valueName: "size"))
     var smallerThan: String?
 
     func validate() throws {

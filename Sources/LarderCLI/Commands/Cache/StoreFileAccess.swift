@@ -58,8 +58,8 @@ final class StoreFileAccess {
         return count
     }
 
-    /// Takes the store's lock, so that no other process uses it meanwhile.
-    /// - Throws: exit code 1, after reporting whether the purge is in effect. A file that cannot be written stays unchanged.
+    /// Purges the responses while it holds the store's lock, so that no other process uses the file meanwhile.
+    /// - Throws: exit code 1, after reporting whether the purge is in effect. If the file cannot be written, it stays unchanged.
     func purge(_ filter: StoreFilter, isSoft: Bool) throws -> Int {
         let store = try openForWriting()
         defer { store.shutdown() }

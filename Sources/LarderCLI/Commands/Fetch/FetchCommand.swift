@@ -92,7 +92,7 @@ struct FetchCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A settings file whose values replace those of the main file. It replaces `rules` and `tls.hosts` as a whole.",
+            "A settings file whose values replace the values of the main file. It replaces `rules` and `tls.hosts` as a whole.",
             valueName: "file"))
     var policy: String?
 
@@ -158,7 +158,7 @@ struct FetchCommand: ParsableCommand {
         }
     }
 
-    /// Reports what the user should know before the transfers start.
+    /// Prints messages about the store and about other proxies before the transfers start.
     private func tell(_ way: FetchRoute) {
         if let remark = way.remark { Terminal.talk("larder: \(remark)\n") }
         let environment = ProcessInfo.processInfo.environment
@@ -189,8 +189,8 @@ struct FetchCommand: ParsableCommand {
             if isTold { Terminal.output(FetchReport.line(ending) + "\n") }
         }
         let outcome = Outcome()
-        // Runs on the thread that reads, so that received pieces are written without switching threads. Work that takes long runs
-        // elsewhere.
+        // The task runs on the session's thread, which reads the responses, so that received bytes are written without switching threads.
+        // Work that takes long runs on other threads.
         let task = Task.detached(executorPreference: session.taskExecutor) {
             outcome.endings = await all.run()
             await session.shutdown(.cancel)

@@ -12,7 +12,7 @@ enum PinArgument {
         do throws(LocalFile.Unreadable) {
             let octets = try LocalFile.bytes(at: text, atMost: TrustFiles.pinFileLimit)
             if let pins = try? Pin.reading(file: octets) { return pins.map(\.publicKeyDigest) }
-            throw LocalFile.Unreadable(reason: "contains no readable certificate or public key")
+            throw LocalFile.Unreadable(reason: "the file contains no readable certificate or public key")
         } catch {
             Terminal.talk(
                 "larder: \(printable(text, limit: 4096)) is neither a digest (sha256/…) nor a readable file: \(error.reason)\n")

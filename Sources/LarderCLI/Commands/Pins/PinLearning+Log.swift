@@ -7,7 +7,7 @@ import TextCoding
 
 extension PinLearning {
     /// Learns from the access log instead of contacting servers.
-    /// - Parameter servers: if empty, all servers in the log that have no policy yet.
+    /// - Parameter servers: the servers to learn; if empty, all servers in the log that have no policy yet.
     /// - Throws: an exit code, after reporting the problem.
     func learn(
         _ servers: [NamedServer], fromLog source: AccessLogSource
@@ -23,7 +23,7 @@ extension PinLearning {
         }
         for note in log.notes { say(note) }
         if servers.isEmpty, log.sightings.isEmpty {
-            say("contains no server that was verified")
+            say("the log contains no verified server")
             throw .failure
         }
         var found: [NamedServer] = []
@@ -51,7 +51,7 @@ extension PinLearning {
 
     private func learned(_ server: NamedServer, _ log: ChainLog) throws(Refusal) -> LearnedPins {
         guard let sightings = log.sightings[server.logged] else {
-            throw Refusal(reason: "was not verified, according to the log")
+            throw Refusal(reason: "according to the log, the server was not verified")
         }
         let site = trust.site(host: server.host, port: server.origin.port)
         return try LoggedChains(
@@ -64,7 +64,7 @@ extension PinLearning {
 extension NamedServer {
     fileprivate var logged: ChainLog.Server { ChainLog.Server(host: host, port: origin.port) }
 
-    /// The server in the form that users write.
+    /// The server's name in the form in which users write it.
     fileprivate init(_ server: ChainLog.Server) {
         self.init(host: server.host, port: server.port == Self.usualPort ? nil : server.port)
     }

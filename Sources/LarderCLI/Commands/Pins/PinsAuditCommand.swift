@@ -5,8 +5,8 @@ extension PinsCommand {
         static let configuration = CommandConfiguration(
             commandName: "audit", abstract: "Show the keys that servers with report-only pins used instead of a pinned key.",
             discussion: """
-                For each host, the report says how many handshakes enforced pins would have rejected. It lists the keys of the \
-                servers' certificate chains in these handshakes. The counts begin when Larder starts, or when the host's policy \
+                For each host, the report says how many handshakes would have failed if the pins were enforced. It lists the keys \
+                of the servers' certificate chains in these handshakes. The counts begin when Larder starts, or when the host's policy \
                 changes.
                 """)
 

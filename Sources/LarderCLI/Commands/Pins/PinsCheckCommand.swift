@@ -20,7 +20,7 @@ extension PinsCommand {
         @Argument(help: ArgumentHelp("HOST or HOST:PORT.", valueName: "host"))
         var hosts: [NamedServer] = []
 
-        @Option(help: ArgumentHelp("Warn if something expires within this many days.", valueName: "days"))
+        @Option(help: ArgumentHelp("Warn if pins or certificates expire within this many days.", valueName: "days"))
         var days = 14
 
         @Flag(help: "Treat warnings as failures: a missing backup, an approaching expiry, a host without pins.")

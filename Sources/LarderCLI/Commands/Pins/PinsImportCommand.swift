@@ -13,7 +13,9 @@ extension PinsCommand {
         @Option(name: [.short, .long], help: "The format: android-nsc, trustkit, okhttp, curl, hpkp or json.")
         var format: PinFormat?
 
-        @Option(help: ArgumentHelp("The host, if the file does not name it (hpkp, a folder).", valueName: "host"))
+        @Option(
+            help: ArgumentHelp(
+                "The host, if the input does not name it (the format hpkp, or a folder of certificates).", valueName: "host"))
         var host: String?
 
         @Argument(help: ArgumentHelp("The file or folder; - is standard input.", valueName: "file"))
@@ -40,7 +42,7 @@ extension PinsCommand {
             guard let format else { return [try CertificateFolder.read(file, host: host ?? "")] }
             let octets = try LocalFile.bytes(
                 at: file == "-" ? "/dev/stdin" : file, atMost: TrustFiles.pinFileLimit, mayBePipe: true)
-            guard let text = String(validating: octets, as: UTF8.self) else { throw PinFormatError("is not UTF-8") }
+            guard let text = String(validating: octets, as: UTF8.self) else { throw PinFormatError("the file is not UTF-8") }
             return try format.read(text, host: host, notes: &notes)
         }
 

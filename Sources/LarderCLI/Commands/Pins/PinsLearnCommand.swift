@@ -66,7 +66,7 @@ extension PinsCommand {
             if fromStore, fromLog != nil { throw ValidationError("Give --from-log or --from-store, not both.") }
             if pinsOnly, asksNobody {
                 throw ValidationError(
-                    "--pins-only cannot be used with --from-log or --from-store, because it connects to the server.")
+                    "--pins-only cannot be used with --from-log or --from-store, because --pins-only connects to the server.")
             }
             if pinsOnly, !write { throw ValidationError("--pins-only needs --write, because the certificate goes into a file.") }
             if pinsOnly, !backup.isEmpty {
@@ -95,7 +95,7 @@ extension PinsCommand {
                     }
                 case .failure(let refusal):
                     hasFailed = true
-                    let lines = ["larder: \(server.title) \(refusal.reason)"] + PinProposal.lines(of: refusal.chain)
+                    let lines = ["larder: \(server.title): \(refusal.reason)"] + PinProposal.lines(of: refusal.chain)
                     Terminal.talk(lines.map { printable($0, limit: 4096) + "\n" }.joined())
                 }
             }

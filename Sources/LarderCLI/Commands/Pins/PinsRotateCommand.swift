@@ -10,13 +10,14 @@ import TextCoding
 extension PinsCommand {
     struct Rotate: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "rotate", abstract: "Add the next key of a host, or retire an old one.",
+            commandName: "rotate", abstract: "Add the next key of a host, or retire an old key.",
             discussion: """
                 Add the next key as a backup before the server uses it. Retire the old key when the server no longer uses it: \
                 --retire connects to the server to check. The command changes a file of tls.pins_from; for other files it prints \
                 what to change.
 
-                Exit codes: 0 written; 1 not written: the change would make connections fail, or the file changed in the meantime.
+                Exit codes: 0 the pins were written; 1 nothing was written, because the change would make connections fail, or because \
+                the file changed in the meantime.
                 """)
 
         @Argument(help: ArgumentHelp("The host as in the settings; put quotes around a pattern.", valueName: "host"))
@@ -54,7 +55,7 @@ extension PinsCommand {
             } catch {
                 throw refuse(error.reason)
             }
-            if !force, let fault = rotation.fault(shown: shown) { throw refuse("\(fault); --force ignores this") }
+            if !force, let fault = rotation.fault(shown: shown) { throw refuse("\(fault); to proceed anyway, use --force") }
             try write(rotation, of: site, to: file)
         }
 
@@ -63,12 +64,11 @@ extension PinsCommand {
             if let (name, port) = TrustEntry.parts(of: host) {
                 let scopes = [TrustPolicySet.Entry.Labels.all, .one].compactMap { HostScope(host: name, labels: $0, port: port) }
                 let found = sites.filter { $0.entry.map { scopes.contains($0.scope) } == true }
-                // Two entries may match this name, with different spellings: the star of one matches one label, the star of the other any
-                // number of labels.
+                // Two entries may match this name: in one the star stands for one label, in the other for any number of labels.
                 if let site = found.first(where: { $0.entry?.name == host }) ?? found.first, site.terms.pins != nil {
                     return site
                 }
-                // Accepts the server's name as messages show it, even if its pins are listed under a pattern.
+                // The argument may be a server's name as messages show it, even if the server's pins are listed under a pattern.
                 if let trust = settings.tls.loaded, let site = site(ofServer: name, port, in: trust) {
                     let title = printable(site.entry?.name ?? "tls.default")
                     Terminal.talk("larder: the pins of \(printable(host)) are under \(title)\n")
@@ -89,7 +89,8 @@ extension PinsCommand {
             return Set(found.map(\.position)).count == 1 ? found.first : nil
         }
 
-        /// The keys of the chain that the server sends now. A pattern names no server.
+        /// The keys of the chain that the server sends now. A pattern names no server to connect to: the list is then empty, and
+        /// `--force` is required.
         private func shownKeys(_ settings: LarderSettings, of site: SettingsLocation) throws -> [SHA256Digest] {
             guard let server = NamedServer(argument: host)?.at(site.entry?.port) else {
                 try requireForce("is a pattern")
@@ -160,7 +161,7 @@ extension SettingsLocation {
             switch source {
             case .digest(let pin, _): PinRotation.Item(pin.publicKeyDigest)
             case .file(let file):
-                // This file was already read when the settings were loaded.
+                // Loading the settings has already read this file, so an error here is unlikely and ignored.
                 PinRotation.Item(
                     text: file.path,
                     keys: ((try? LocalFile.bytes(at: origin.path(of: file.path), atMost: TrustFiles.pinFileLimit))

@@ -17,12 +17,13 @@ extension PolicyCommand {
                 This runs the command as `larder run` does, but without your rules: Larder allows every request. Then it writes \
                 a settings file that allows only these requests. It replaces versions and digests in paths with `*` only if the \
                 path still names the package that they belong to: `/probe/1.4.2/file` becomes `/probe/*/file`. A comment at each \
-                rule says from how many requests it was learned.
+                rule says from how many requests the rule was learned.
 
                   larder policy learn -o policy.yaml -- pip install six
                   larder run --policy policy.yaml --strict -- pip install six
 
-                --from-log reads an access log (ndjson) instead, and --from-snapshot a recording. The log must have the CONNECT requests too.
+                --from-log reads an access log (ndjson) instead, and --from-snapshot a recording. \
+                The log must contain the CONNECT requests too.
 
                 Exit codes: the command's own; 125 if Larder failed; 1 if there is nothing to learn, or if the file cannot be written; 2 for \
                 wrong usage.
@@ -136,7 +137,7 @@ extension PolicyCommand {
         }
 
         private func write(_ traffic: ObservedTraffic, _ settings: LarderSettings) throws {
-            guard !traffic.isEmpty else { throw Self.failed("no request to learn from") }
+            guard !traffic.isEmpty else { throw Self.failed("there is no request to learn from") }
             let policy = LearnedPolicy(traffic, atMost: maxRules) { PublicSuffixes.registrableDomain(of: $0) != nil }
             for remark in policy.remarks { Terminal.talk("larder: \(printable(remark, limit: 4096))\n") }
             let text = policy.text(writesHosts: !settings.tls.hasPolicies)

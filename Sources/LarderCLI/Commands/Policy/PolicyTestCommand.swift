@@ -8,7 +8,7 @@ import TextCoding
 extension PolicyCommand {
     struct Test: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "test", abstract: "Run the tests of a settings file; exits with 3 if one fails.",
+            commandName: "test", abstract: "Run the tests of a settings file; exits with 3 if a test fails.",
             discussion:
                 "This command also lists the rules that no test matches. Without FILE, it runs the tests of your settings file.")
 

@@ -6,7 +6,7 @@ import PolicyTools
 import SecretScanning
 import Snapshots
 
-/// Reads the requests that a policy is learned from. Replaces secrets before anything else sees them.
+/// Reads the requests that a policy is learned from, and replaces the secrets in them.
 struct TrafficObserver {
     private(set) var traffic = ObservedTraffic()
     private let mask = SecretMask()
@@ -61,8 +61,8 @@ struct TrafficObserver {
         }
     }
 
-    /// The URL without its query, with `{secret}` in place of each secret. If decoding the escapes of a segment reveals a secret, the whole
-    /// segment is replaced, because the rules are made of decoded paths.
+    /// The URL without its query, with `{secret}` in place of each secret. If a segment contains a secret only after its percent-escapes
+    /// are decoded, the whole segment is replaced, because the rules are made of decoded paths.
     private func masked(_ url: String) -> String {
         let place = maskedAsWritten(String(url.prefix { $0 != "?" && $0 != "#" }))
         guard place.utf8.contains(UInt8(ascii: "%")) else { return place }
@@ -89,7 +89,8 @@ struct TrafficObserver {
         return segments.joined(separator: "/")
     }
 
-    /// Whether the text contains a secret, as a whole or after a malformed escape.
+    /// Whether the text contains a secret. Each part after a percent-escape is also searched separately, because the escape may be
+    /// malformed.
     private func isSecret(_ text: String) -> Bool {
         let behindEscapes = text.split(separator: "%", omittingEmptySubsequences: false).dropFirst().map {
             String($0.dropFirst(2))
@@ -118,7 +119,7 @@ struct TrafficObserver {
         segment.replacing("/", with: "%2F").replacing("?", with: "%3F").replacing("#", with: "%23")
     }
 
-    /// Masks the secrets. A secret that contains slashes is replaced by as many segments as it had.
+    /// Masks the secrets. A secret that contains slashes is replaced by the same number of segments.
     private func maskedAsWritten(_ place: String) -> String {
         let masked = mask.masked(url: place)
         func slashes(_ text: String) -> Int { text.utf8.count { $0 == UInt8(ascii: "/") } }
@@ -129,7 +130,7 @@ struct TrafficObserver {
     }
 }
 
-/// The observer of a running command: the thread that reads the log adds lines.
+/// The traffic of a running command. The thread that reads the access log adds its lines.
 final class RunObserver: Sendable {
     private let observer = Guarded(TrafficObserver())
 

@@ -25,12 +25,12 @@ struct NetworkOptions: ParsableArguments {
     }
 
     /// - Returns: `nil` if no namespace was requested.
-    /// - Throws: 125, after reporting why the namespace cannot be created.
+    /// - Throws: exit code 125, after reporting why the namespace cannot be created.
     func network(in folder: PrivateFolder) throws(ExitCode) -> OwnNetwork? {
         try netns ? Self.network(reaching: names == .listener ? .names : .listener, in: folder) : nil
     }
 
-    /// - Throws: 125, after reporting why the namespace cannot be created.
+    /// - Throws: exit code 125, after reporting why the namespace cannot be created.
     static func network(reaching reach: NetworkReach, in folder: PrivateFolder) throws(ExitCode) -> OwnNetwork {
         do throws(OwnNetwork.Refusal) {
             return try OwnNetwork(reaching: reach, filesIn: folder)

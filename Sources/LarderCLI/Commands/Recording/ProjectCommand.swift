@@ -27,7 +27,7 @@ struct ProjectCommand: ParsableCommand {
 
     struct Status: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "status", abstract: "Show your decision, and the settings that need one.")
+            commandName: "status", abstract: "Show your decision, and the settings that need a decision.")
 
         @OptionGroup var options: Options
 
@@ -87,7 +87,7 @@ struct ProjectCommand: ParsableCommand {
 
         @OptionGroup var settings: SettingsOptions
 
-        /// - Throws: exit code 1, after reporting that there is no folder.
+        /// - Throws: exit code 1, after reporting that there is no `.larder` folder.
         func folder() throws -> ProjectFolder {
             if let place, !Self.isFolder(place) { throw ProjectCommand.fail("\(place): the folder does not exist") }
             let start = URL(filePath: place ?? FileManager.default.currentDirectoryPath).path
@@ -100,7 +100,7 @@ struct ProjectCommand: ParsableCommand {
             return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
         }
 
-        /// The problems in the project's settings for a user who has not decided about the project.
+        /// The problems in the project's settings for a user who has neither allowed nor denied the project.
         func refused(_ folder: ProjectFolder, _ environment: [String: String]) -> [LocatedProblem] {
             var sources = SettingsSources(file: settings.config, assignments: settings.set, environment: environment)
             sources.project = ProjectSettings(folder: folder, choice: .auto, isReplayed: false).undecided

@@ -22,7 +22,7 @@ struct RecordCommand: ParsableCommand {
               larder replay build.larder -- make
 
             Exit codes: the command's own; 125 if Larder failed, or the recording is incomplete; 126 if the command cannot be executed, 127 if \
-            it does not exist; 4 with --strict; 2 for wrong usage.
+            it does not exist; 4 if a check of --strict fails; 2 for wrong usage.
             """)
 
     @Option(
@@ -160,7 +160,7 @@ struct RecordCommand: ParsableCommand {
     }
 
     /// Creates a project's key, readable only by its owner, if there is none.
-    /// - Throws: 125, after reporting why the key cannot be created.
+    /// - Throws: exit code 125, after reporting why the key cannot be created.
     static func makeKey(at path: String) throws {
         if FileManager.default.fileExists(atPath: path) { return }
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)

@@ -22,8 +22,8 @@ struct ReplayCommand: ParsableCommand {
               larder replay --strict --unused build.larder -- npm ci
               larder replay --no-strict -- make
 
-            Exit codes: the command's own; 125 if Larder failed; 126 if the command cannot be executed, 127 if it does not exist; 4 with \
-            --strict; 2 for wrong usage.
+            Exit codes: the command's own; 125 if Larder failed; 126 if the command cannot be executed, 127 if it does not exist; \
+            4 if a check of --strict fails; 2 for wrong usage.
             """)
 
     @Argument(
@@ -34,7 +34,8 @@ struct ReplayCommand: ParsableCommand {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("A further snapshot, for requests that match no recording in the earlier ones.", valueName: "file"))
+        help: ArgumentHelp(
+            "A further snapshot, for requests that match no recording in the earlier snapshots.", valueName: "file"))
     var layer: [String] = []
 
     @Flag(help: "If a request has no recording, serve it from the store, with a stored response of any age.")
@@ -57,7 +58,10 @@ struct ReplayCommand: ParsableCommand {
 
     @Option(
         help:
-            "What a request gets after all its recorded responses were used: the first again (loop), the last again (last), or 504 (error)."
+            """
+            What a request gets after all its recorded responses were used: the first response again (loop), the last response again \
+            (last), or 504 (error).
+            """
     )
     var sequenceEnd: LarderSettings.SequenceEnd?
 

@@ -9,11 +9,11 @@ import SecretScanning
 import Snapshots
 import TextCoding
 
-/// The matching recording for a request in snapshots, or the nearest ones: `larder explain --replay`.
+/// For `larder explain --replay`: the recording that matches a request, or the nearest recordings if none matches.
 struct ReplayExplanation {
     private enum Outcome {
         case found(FoundRecording)
-        /// - Parameter nearest: from all files, nearest first.
+        /// - Parameter nearest: the nearest recordings in all files, the nearest one first.
         case missed(MissReason, nearest: [NearMiss])
     }
 
@@ -78,7 +78,7 @@ struct ReplayExplanation {
 }
 
 extension RequestToMatch {
-    /// - Parameter lines: `Name: value`.
+    /// - Parameter lines: the request's fields, each in the form `Name: value`.
     /// - Returns: `nil` if the URL is not absolute, or a field is invalid.
     init?(method: String, url: String, lines: [String], content: [UInt8]?) {
         let uri = Array(url.utf8.prefix { $0 != UInt8(ascii: "#") })

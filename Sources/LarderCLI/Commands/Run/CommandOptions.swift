@@ -4,7 +4,7 @@ import ArgumentParser
 struct CommandOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "A settings file whose values replace those of the main file. It replaces `rules` and `tls.hosts` as a whole.",
+            "A settings file whose values replace the values of the main file. It replaces `rules` and `tls.hosts` as a whole.",
             valueName: "file"))
     var policy: String?
 

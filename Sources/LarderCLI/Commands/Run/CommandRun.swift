@@ -12,7 +12,7 @@ struct CommandRun {
     private let signals: RunSignals
 
     /// Call this before any other state is changed and before any thread is started.
-    /// - Throws: 125, after reporting the problem.
+    /// - Throws: exit code 125, after reporting the problem.
     init() throws(ExitCode) {
         given = InheritedState()
         ProcessMemorySecrecy.begin(hasChild: true)
@@ -46,18 +46,18 @@ struct CommandRun {
         if larder.settings.tls.loaded?.authority != nil, let advice = ProgramAdvice.sentence(for: command[0]) {
             Terminal.talk("larder: \(printable(advice, limit: 4096))\n")
         }
-        // Programs that read no variable for the CA find it among the system's CAs.
+        // Programs that read no environment variable for CA certificates find the root among the system's CA certificates.
         let trusting = isTransparent ? network?.trusting(ClientFiles(folder: folder.path)) : network
         return try start(command, variables.merging(former) { $1 }, in: trusting)
     }
 
-    /// Messages about a run that did not work as the user may expect.
+    /// The messages to the user if the run may not have worked as expected.
     func remarks(on larder: EphemeralProxy) -> [String] {
         var remarks: [String] = []
         if let remark = larder.storeRemark { remarks.append(remark) }
         let leftOut = ["no_proxy", "NO_PROXY", "no_grpc_proxy", "npm_config_noproxy", "NPM_CONFIG_NOPROXY"]
         if let name = leftOut.first(where: { !["", ","].contains(environment[$0] ?? "") }) {
-            remarks.append("ignored the variable \(name): requests to the hosts in it go through Larder too")
+            remarks.append("ignored the variable \(name): requests to its hosts go through Larder too")
         }
         return remarks
     }
@@ -83,7 +83,7 @@ struct CommandRun {
         }
         Self.warn(of: others)
         var values = variables.values(over: environment)
-        // So that larder status and explain use this Larder.
+        // With this variable, `larder status` and `larder explain` find this Larder.
         if let socket = larder.adminSocket { values["LARDER_ADMIN_SOCKET"] = socket }
         return values
     }
@@ -91,7 +91,8 @@ struct CommandRun {
     private static func warn(of others: OtherProxies) {
         for name in others.stronger {
             Terminal.talk(
-                "larder: \(printable(name)) overrides the variables that Larder sets: programs that read \(printable(name)) may bypass Larder, which then does not count their requests\n"
+                "larder: \(printable(name)) overrides the variables that Larder sets: "
+                    + "programs that read \(printable(name)) may bypass Larder, and Larder does not count their requests\n"
             )
         }
     }

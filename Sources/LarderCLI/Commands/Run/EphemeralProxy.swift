@@ -50,7 +50,7 @@ struct EphemeralProxy {
     private let logFile: Int32?
     private let logPath: String?
 
-    /// - Throws: 125, after reporting the problem.
+    /// - Throws: exit code 125, after reporting the problem.
     init(_ options: SettingsOptions, _ terms: Terms, in folder: PrivateFolder) throws(ExitCode) {
         do throws(ExitCode) {
             logFile = try terms.log.map { path throws(ExitCode) in try Self.openLog(path) }
@@ -63,11 +63,11 @@ struct EphemeralProxy {
                 trustFiles: TrustFiles(opensKeyLog: true, authority: authority, interceptsNobody: terms.interceptsNobody),
                 hasChild: true)
             if loaded.settings.clients.asksEverybody { throw Self.fail(Self.asking) }
-            // If the recording cannot be re-recorded, the server reports it.
+            // If the recording cannot be re-recorded, the server reports that when it starts.
             if terms.clock != nil, (try? ServedSettings(loaded.settings).refreshingExpired())?.refreshed != nil {
                 throw Self.fail(
                     "`replay.on_expired: refresh` cannot be used with --clock freeze, "
-                        + "because it records today's responses")
+                        + "because `refresh` records today's responses")
             }
             let plan = try ServingPlan(loaded, mayForgetWhatIsNew: terms.store == nil, servesCommand: true)
             server = try RunningServer(
@@ -100,7 +100,7 @@ struct EphemeralProxy {
     /// The expired recording that is re-recorded instead of replayed.
     var refreshed: ExpiredRecording? { server.served.withLock { $0.refreshed } }
 
-    /// A message about the store if it is not fully available.
+    /// A message about the store if the store cannot be used, or can only be read.
     var storeRemark: String? { server.storeRemark }
 
     static let asking =
@@ -133,10 +133,10 @@ struct EphemeralProxy {
         }
     }
 
-    /// Whether the user's own settings log queries. The log of a run always contains them, for its summary.
+    /// Whether the user's own settings log the queries of URLs. The log of a run always contains them, for its summary.
     private static func logsQueries(_ options: SettingsOptions, policy: String?) -> Bool {
         let sources = SettingsSources(file: options.config, policy: policy, assignments: options.set, flags: [], trustFiles: nil)
-        // Problems in the settings are reported when they are loaded for serving.
+        // Problems in the settings are not reported here, but when the settings are loaded for serving.
         guard case .settings(let settings) = sources.load().outcome else { return false }
         return settings.log.access.includesQuery
     }
@@ -159,7 +159,8 @@ struct EphemeralProxy {
     }
 
     private static func openLog(_ path: String) throws(ExitCode) -> Int32 {
-        // Standard output is not opened by path: it may be a socket, and a file must keep its position.
+        // Standard output is not opened by its path: it may be a socket, which has no path to open. If it is a file, writing must
+        // continue at the current position.
         let given = path == "-" ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3) : -1
         if given >= 0 { return given }
         // A pipe without a reader is an error; Larder does not wait for a reader.

@@ -10,7 +10,7 @@ struct LockedRun {
     private let lock: LockFile
     private let run: ObservedRun
 
-    /// - Throws: 125, after reporting a problem with the lock file.
+    /// - Throws: exit code 125, after reporting a problem with the lock file.
     init(lock path: String, in folder: PrivateFolder) throws(ExitCode) {
         do throws(LockFile.Unusable) {
             lock = try LockFile(path: path)

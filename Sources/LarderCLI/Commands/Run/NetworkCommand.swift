@@ -3,7 +3,7 @@ import CLinux
 import CommandEnvironment
 import Foundation
 
-/// Internal: `OwnNetwork` executes it, because the system calls need a process with a single thread.
+/// An internal subcommand. `OwnNetwork` runs it in a new process, because the system calls need a process with a single thread.
 struct NetworkCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: OwnNetwork.commandName, abstract: "Create a network namespace, or enter one and execute a program.",

@@ -37,7 +37,7 @@ struct ObservedRun {
         let summary = ended.file.summary
         var gaps = summary.tunnels.map { "\($0): a tunnel" } + summary.unrecorded.map { "\($0.url): \($0.reason)" }
         let untold = summary.unrecordedCount - summary.unrecorded.count
-        if untold > 0 { gaps.append("and \(untold) more") }
+        if untold > 0 { gaps.append("and \(untold) more responses") }
         var holdsSecrets = false
         for place in 0..<snapshot.count {
             let recording = try snapshot.recording(at: place)

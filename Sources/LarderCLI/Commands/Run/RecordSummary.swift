@@ -21,15 +21,15 @@ struct RecordSummary {
     func text(remarks: [String]) -> String {
         let summary = file.summary
         var lines = [countsLine(summary.counts)]
-        lines += summary.tunnels.prefix(Self.toldLimit).map { "  not recorded, a tunnel: \($0)" }
+        lines += summary.tunnels.prefix(Self.toldLimit).map { "  not recorded, because the request opened a tunnel: \($0)" }
         lines += summary.unrecorded.prefix(Self.toldLimit).map { "  not recorded (\($0.reason)): \($0.url)" }
         let denied = tally?.deniedCount ?? 0
         if denied > 0 { lines[0] += ", \(denied) denied" }
         lines += (tally?.refusals ?? []).prefix(Self.toldLimit).map {
-            "  not recorded, denied (\($0.reason)): \($0.request)"
+            "  not recorded, because the request was denied (\($0.reason)): \($0.request)"
         }
         let others = [denied, summary.tunnels.count, summary.unrecordedCount].reduce(0) { $0 + max(0, $1 - Self.toldLimit) }
-        if others > 0 { lines.append("  and \(others) more") }
+        if others > 0 { lines.append("  and \(others) more not recorded") }
         if case .failure(let error) = result {
             lines.append("the recording is incomplete: \(summary.failure ?? "\(error)")")
             lines.append("\(file.path) was not created; \(file.path).partial contains the exchanges recorded so far")

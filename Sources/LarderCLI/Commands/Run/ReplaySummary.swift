@@ -21,7 +21,7 @@ struct ReplaySummary {
             if let nearest = refusal.nearest { lines.append("    nearest: \(nearest)") }
         }
         let others = tally.deniedCount + tally.missedCount - tally.refusals.count
-        if others > 0 { lines.append("  and \(others) more") }
+        if others > 0 { lines.append("  and \(others) more denied or missed requests") }
         return Self.said(lines + tally.failureLines + remarks)
     }
 
@@ -29,9 +29,10 @@ struct ReplaySummary {
     var unusedText: String {
         var lines: [String] = []
         for (path, places) in zip(layers.terms.files, unusedPlaces) where !places.isEmpty {
-            guard let snapshot = try? Snapshot(path: path) else { continue }  // the file is readable: it was open until now
+            guard let snapshot = try? Snapshot(path: path) else { continue }  // the replay had the file open until now
             for place in places.prefix(Self.unusedLimit - lines.count) {
-                guard let request = try? snapshot.recording(at: place).request else { continue }  // `verify` reports this case
+                // `larder snapshot verify` reports damaged recordings.
+                guard let request = try? snapshot.recording(at: place).request else { continue }
                 let method = String(decoding: request.method, as: UTF8.self)
                 lines.append("  not requested: \(method) \(String(decoding: request.uri, as: UTF8.self))")
             }

@@ -15,7 +15,7 @@ struct RequestTally {
         let request: String
         /// The name of the rule, or the error code.
         let reason: String
-        /// The nearest recording, and how it differs.
+        /// The recording nearest to the request, and how the recording differs from it.
         var nearest: String?
     }
 
@@ -26,11 +26,11 @@ struct RequestTally {
     private(set) var sentBytes: UInt64 = 0
     private(set) var savedBytes: UInt64 = 0
     private(set) var hosts: [String: Host] = [:]
-    /// The total of all hosts beyond the limit.
+    /// The total of the hosts that exceed the limit on the number of hosts.
     private(set) var otherHosts = Host()
     private(set) var deniedCount = 0
     private(set) var missedCount = 0
-    /// Requests that were forwarded in report mode, and would have been denied.
+    /// Requests that a rule would have denied, but that were forwarded in report mode.
     private(set) var reportedCount = 0
     /// The first requests that report mode forwarded.
     private(set) var reported: [NamedRequest] = []
@@ -41,7 +41,7 @@ struct RequestTally {
     private(set) var failures: [NamedRequest] = []
     /// Tunnels whose requests have no lines in the log.
     private(set) var tunnelCount = 0
-    /// Hosts whose tunnels were intercepted. `rejectedHosts`: those for which the client rejected Larder's certificate.
+    /// Hosts whose tunnels were intercepted. `rejectedHosts` are the hosts for which the client rejected Larder's certificate.
     private var interceptedHosts: Set<String> = []
     private var rejectedHosts: Set<String> = []
     /// The host of the first tunnel that was refused because the client sent neither TLS nor HTTP/1.1 in it.
@@ -122,16 +122,16 @@ struct RequestTally {
         }
     }
 
-    /// The request names another host than its connection is for: Larder refuses it with 421.
+    /// The request names a different host than its connection: Larder refuses the request with 421.
     private static let misdirectionWord = "misdirected_request"
 
-    /// CONNECT to an intercepted host, and CONNECT in which the client sent plain HTTP/1.1.
+    /// The result of a CONNECT to an intercepted host, and of a CONNECT in which the client sent plain HTTP/1.1.
     private static let interceptWord = "intercept"
     private static let plainWord = "http"
-    /// The client sent neither TLS nor HTTP/1.1 in its tunnel.
+    /// The result of a CONNECT in whose tunnel the client sent neither TLS nor HTTP/1.1.
     private static let clearTextWord = "not_tls"
 
-    /// The client ended its handshake with an alert about Larder's certificate.
+    /// The client ended its TLS handshake with an alert about Larder's certificate.
     private static let rejectionWord = "client_refused_certificate"
 
     /// A line for each failed request, up to the limit.
@@ -140,12 +140,13 @@ struct RequestTally {
         return failures.map { "  failed (\($0.reason)): \($0.request)" } + (others > 0 ? ["  and \(others) more failed"] : [])
     }
 
-    /// A message about misses of an offline run: an earlier run may have had responses that are not stored.
+    /// The message about requests that could not be answered offline. An earlier run may have received responses that Larder does not
+    /// store.
     var offlineRemark: String? {
         guard missedCount > 0 else { return nil }
         return
-            "\(missedCount) missed offline. Unless a rule stores them, Larder does not store responses to POST, responses with no-store, and "
-            + "responses without a lifetime or validator: see docs/offline.md"
+            "\(missedCount) missed offline. Unless a rule stores them, Larder does not store responses to POST, responses with no-store, "
+            + "or responses without a lifetime or validator: see docs/offline.md"
     }
 
     /// A message about a tunnel that was refused because of what the client sent in it, for example plaintext gRPC.

@@ -9,8 +9,8 @@ struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run", abstract: "Run a command through its own temporary Larder.",
         discussion: """
-            Sets the proxy and certificate variables for this command only. Larder deletes its temporary files when the command ends. A \
-            temporary CA intercepts https.
+            Sets the proxy and certificate variables for this command only. Larder deletes its temporary files when the command ends. \
+            Larder intercepts https with a temporary CA.
 
               larder run -- curl https://example.com/
               larder run --summary -- npm install
@@ -19,13 +19,13 @@ struct RunCommand: ParsableCommand {
               larder run --locked build.lock -- make
 
             Exit codes: the command's own, 128 and more if a signal ended it; 125 if Larder failed; 126 if the command cannot be executed, 127 if \
-            it does not exist; 4 with --strict, 5 with --locked; 2 for wrong usage.
+            it does not exist; 4 if a check of --strict fails; 5 if a check of --locked fails; 2 for wrong usage.
             """)
 
-    /// For a command that succeeded although requests were denied or missed.
+    /// The exit code if the command succeeded although requests were denied or missed.
     static let strictCode = ExitCode(4)
 
-    /// For a command that succeeded with responses that differ from the lock file.
+    /// The exit code if the command succeeded, but responses differ from the lock file.
     static let lockCode = ExitCode(5)
 
     @OptionGroup var shared: CommandOptions
@@ -51,7 +51,7 @@ struct RunCommand: ParsableCommand {
     @Flag(help: "Use the running Larder, its store and its settings.")
     var join = false
 
-    @Flag(help: "Serve stored responses of any age, and 504 for other requests; forward no request.")
+    @Flag(help: "Serve stored responses of any age, respond with 504 to other requests, and forward no request.")
     var offline = false
 
     @Flag(help: "Do not intercept https: Larder opens tunnels, and cannot apply cache or rules to the requests in them.")
@@ -155,7 +155,7 @@ struct RunCommand: ParsableCommand {
             let uninspected = tally.uninspectedCount > 0 ? ", \(tally.uninspectedCount) not intercepted" : ""
             let names = hasDeniedNames ? ", DNS names denied" : ""
             let counts = "\(tally.deniedCount) denied, \(tally.missedCount) missed\(uninspected)\(names)"
-            if !summary { Terminal.talk("larder: \(counts) (--strict); --summary lists them\n") }
+            if !summary { Terminal.talk("larder: \(counts) (--strict); to list these requests, use --summary\n") }
             throw Self.strictCode
         }
         if strict, unseen?.failsStrict == true { throw Self.strictCode }

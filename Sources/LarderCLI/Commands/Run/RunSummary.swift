@@ -50,7 +50,7 @@ struct RunSummary {
     private var refusalLines: [String] {
         let others = tally.deniedCount + tally.missedCount - tally.refusals.count
         return tally.refusals.map { "  denied (\($0.reason)): \($0.request)" }
-            + (others > 0 ? ["  and \(others) more"] : [])
+            + (others > 0 ? ["  and \(others) more denied or missed requests"] : [])
             + tally.uninspected.map { "  not intercepted (\($0.reason)), so no rules applied to its requests: \($0.request)" }
     }
 

@@ -20,19 +20,19 @@ final class TalliedLog: Sendable {
         var isFinishing = false
     }
 
-    /// The longest wait at the end for a slow reader of the copy, in milliseconds.
+    /// How long to wait at the end for a slow reader of the copy, in milliseconds.
     private static let patience: Int32 = 2000
     private static let stepOfPatience: Int32 = 100
 
     private let copiesQueries: Bool
 
     /// - Parameter copiesQueries: whether the copy keeps the queries of URLs, as the settings decide. The tally always has them.
-    /// - Throws: if the pipe cannot be made.
+    /// - Throws: an error if the pipe cannot be made.
     init(in folder: String, copiesQueries: Bool) throws(SystemError) {
         self.copiesQueries = copiesQueries
         path = "\(folder)/access.log"
         guard mkfifo(path, 0o600) == 0 else { throw SystemError("mkfifo", code: errno) }
-        // A writer does not wait for a reader, so the reader must be opened first.
+        // Opening a pipe for writing without waiting fails if it has no reader, so the reading end is opened first.
         let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { throw SystemError("open", code: errno) }
         _ = fcntl(descriptor, F_SETFL, 0)
@@ -41,14 +41,15 @@ final class TalliedLog: Sendable {
 
     /// Reads on its own thread until the log is closed. Must be called after the log is opened: a pipe without a writer is at its end.
     /// - Parameters:
-    ///   - copy: a non-blocking descriptor of a file that gets every line. The caller owns it and keeps it open until `finish`.
+    ///   - copy: a non-blocking descriptor of the file to which every line is copied. The caller owns it and keeps it open until
+    ///     `finish`.
     ///   - mask: masks the secrets of URLs in the tally.
     ///   - observer: gets every line, on the thread that reads.
     func collect(copy: Int32?, mask: SecretMask, observer: (@Sendable ([UInt8]) -> Void)?) {
         state.withLock { $0.tally = RequestTally(mask) }
         Thread.detachNewThread {
             var reader = LineReader(self.pipe, limit: RequestTally.lineLimit)
-            while let line = try? reader.next() {  // a pipe that cannot be read is at its end
+            while let line = try? reader.next() {  // an error ends the log
                 guard case .whole(let octets) = line else { continue }
                 self.state.withLock { $0.tally.add(octets) }
                 observer?(octets)
@@ -93,7 +94,8 @@ final class TalliedLog: Sendable {
         return 0
     }
 
-    /// The tally, after the whole log is read, and the error that made the copy incomplete. Must be called after the log is closed.
+    /// Waits until the whole log is read. Must be called after the log is closed.
+    /// - Returns: the tally, and the error that made the copy incomplete.
     func finish() -> (tally: RequestTally, failure: Int32?) {
         state.withLock { $0.isFinishing = true }
         hasEnded.wait()

@@ -1,22 +1,22 @@
-/// A run in which no request came through Larder. Either the command sent none, or it bypassed the proxy: Larder cannot tell which, unless
-/// the command had a network namespace from which only Larder can be reached.
+/// A run in which no request came through Larder. Either the command sent no request, or its requests bypassed the proxy: Larder cannot
+/// tell which, unless the command had a network namespace from which only Larder can be reached.
 struct UnobservedRun {
     private let hasOwnNetwork: Bool
     /// Whether the subcommand has `--netns`.
     private let offersNetwork: Bool
 
-    /// - Returns: `nil` if a request came, or if requests were not counted.
+    /// - Returns: `nil` if Larder received a request, or if requests were not counted.
     init?(_ tally: RequestTally?, hasOwnNetwork: Bool, offersNetwork: Bool = true) {
         guard let tally, !tally.sawClient else { return nil }
         self.hasOwnNetwork = hasOwnNetwork
         self.offersNetwork = offersNetwork
     }
 
-    /// Whether the run fails under `--strict`. In its own network namespace, the command had no connection except to Larder, so it sent
-    /// nothing, which is no failure.
+    /// Whether the run fails under `--strict`. In its own network namespace the command could reach only Larder, so it sent no request at
+    /// all, which is no failure.
     var failsStrict: Bool { !hasOwnNetwork }
 
-    /// For the summary and standard error.
+    /// The message for the summary and for standard error.
     var sentence: String {
         if hasOwnNetwork {
             return "the command sent no request: in its network namespace (--netns) it could reach only Larder"

@@ -7,7 +7,7 @@ struct LockCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lock",
         abstract:
-            "Lock the responses of a run or snapshot: write their URLs and digests to a file, or verify a snapshot against it.",
+            "Lock the responses of a run or snapshot: write their URLs and digests to a file, or verify a snapshot against this file.",
         discussion: """
             A lock file is sorted text that you can commit: `METHOD URL STATUS sha256:DIGEST LENGTH` for each response. `larder \
             run --locked` compares a run with it, and `larder lock verify` compares a snapshot with it.
@@ -19,7 +19,8 @@ struct LockCommand: ParsableCommand {
             commandName: "verify",
             abstract: "Verify a snapshot against a lock file; exits with 5 on a mismatch.",
             discussion: """
-                Each difference is a line: `-` for the lock file, `+` for the snapshot. Locked responses that are not in the snapshot count too.
+                Each difference is a line: `-` for the lock file, `+` for the snapshot. Locked responses that are not in the snapshot \
+                are differences too.
 
                 Exit codes: 0 no difference; 5 a difference, or a damaged snapshot; 1 a file cannot be read.
                 """)

@@ -10,8 +10,8 @@ struct LockWriteCommand: ParsableCommand {
         commandName: "write", abstract: "Write the lock file of a snapshot, or of the requests that a command sends now.",
         discussion: """
             A command runs as with `larder run --locked`: Larder forwards every request, does not use the store, and keeps only \
-            the lock file. With a command, -o is required, because the command uses standard output. If this command fails, an \
-            existing lock file is unchanged.
+            the lock file. With a command, -o is required, because the command uses standard output. If larder \
+            lock write fails, an existing lock file is unchanged.
 
               larder lock write build.larder > build.lock
               larder lock write -o build.lock -- make
@@ -78,7 +78,7 @@ struct LockWriteCommand: ParsableCommand {
     private func lockCommand(into output: String) throws {
         let run = try CommandRun()
         defer { run.end() }
-        // The output is checked before the command runs, which may take an hour.
+        // The output file is checked before the command runs, because the command may take an hour.
         if let reason = Self.hindrance(to: output) { throw EphemeralProxy.fail("cannot write \(output): \(reason)") }
         let key = key ?? ProjectFolder()?.key
         if let key { try RecordCommand.makeKey(at: key) }

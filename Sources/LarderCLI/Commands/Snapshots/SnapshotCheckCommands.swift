@@ -38,7 +38,7 @@ extension SnapshotCommand {
         @Argument(help: "A snapshot.")
         var file: String
 
-        @Option(help: ArgumentHelp("Sign it with this private key, an Ed25519 key in PEM.", valueName: "file"))
+        @Option(help: ArgumentHelp("Sign the snapshot with this private key, an Ed25519 key in PEM.", valueName: "file"))
         var signWith: String
 
         func run() throws {
@@ -52,8 +52,8 @@ extension SnapshotCommand {
 
     struct Diff: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "diff", abstract: "Show the responses that differ in two snapshots; exits with 6 if there are any.",
-            discussion: "This ignores fields that change with each response, such as Date (docs/snapshot-format.md).")
+            commandName: "diff", abstract: "Show the responses that differ in two snapshots; exits with 6 if a response differs.",
+            discussion: "The comparison ignores fields that change with each response, such as Date (docs/snapshot-format.md).")
 
         @Argument(help: "A snapshot.")
         var old: String

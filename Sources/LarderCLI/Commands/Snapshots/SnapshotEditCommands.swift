@@ -74,7 +74,7 @@ extension SnapshotCommand {
 
     struct Edit: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "edit", abstract: "Replace bodies in a recording with edited ones.",
+            commandName: "edit", abstract: "Replace bodies in a recording with edited bodies.",
             discussion: """
                 Export the snapshot, change a body, and run `larder snapshot edit`:
 
@@ -183,7 +183,7 @@ extension SnapshotFiles {
         let path = printable(path, limit: 4096)
         let count = source.signers.count
         Terminal.talk(
-            "larder: \(count) signature\(count == 1 ? "" : "s") removed from \(path); sign it again with `larder snapshot sign`\n"
+            "larder: \(count) signature\(count == 1 ? "" : "s") removed from \(path); sign the snapshot again with `larder snapshot sign`\n"
         )
     }
 }

@@ -18,12 +18,12 @@ extension SnapshotCommand {
         @Option(name: [.customShort("o"), .customLong("output")], help: ArgumentHelp("The new snapshot.", valueName: "file"))
         var target: String
 
-        @Option(help: ArgumentHelp("Sign it with this private key, an Ed25519 key in PEM.", valueName: "file"))
+        @Option(help: ArgumentHelp("Sign the new snapshot with this private key, an Ed25519 key in PEM.", valueName: "file"))
         var signWith: String?
 
         func run() throws {
             try SnapshotFiles.run {
-                // Opened first, so that an error names the file.
+                // The files are opened before they are merged, so that an error names the file that cannot be opened.
                 for file in files { _ = try SnapshotFiles.open(file) }
                 let now = Timestamp(seconds: Int64(Date.now.timeIntervalSince1970))
                 let roots = try SnapshotMaintenance.merge(
@@ -37,12 +37,12 @@ extension SnapshotCommand {
         static let configuration = CommandConfiguration(
             commandName: "gc",
             abstract: "Remove recordings that later generations have replaced; the root digest `content` does not change.",
-            discussion: "This removes the signatures, because the root digest `full` changes.")
+            discussion: "This command removes the signatures, because the root digest `full` changes.")
 
         @Argument(help: "A snapshot.")
         var file: String
 
-        @Option(help: ArgumentHelp("Sign it again with this private key, an Ed25519 key in PEM.", valueName: "file"))
+        @Option(help: ArgumentHelp("Sign the snapshot again with this private key, an Ed25519 key in PEM.", valueName: "file"))
         var signWith: String?
 
         func run() throws {
@@ -84,7 +84,7 @@ extension SnapshotCommand {
 
                   larder snapshot create --from-cache -o shop.larder --host shop.example --status 200
 
-                Larder searches the result for secrets once more. If it finds one in plain text, the command exits with 5 and creates \
+                Larder searches the result for secrets once more. If it finds a secret in plain text, the command exits with 5 and creates \
                 no snapshot, unless you give --harmless.
                 """)
 
@@ -113,7 +113,7 @@ extension SnapshotCommand {
         @Flag(help: "Ignore suspected secrets.")
         var harmless = false
 
-        @Option(help: ArgumentHelp("Sign it with this private key, an Ed25519 key in PEM.", valueName: "file"))
+        @Option(help: ArgumentHelp("Sign the new snapshot with this private key, an Ed25519 key in PEM.", valueName: "file"))
         var signWith: String?
 
         func validate() throws {
@@ -160,7 +160,7 @@ extension SnapshotCommand {
                 _ = try recorder.finish(signing: signer)
                 Terminal.talk("larder: added \(recordings.count) stored response\(recordings.count == 1 ? "" : "s")\n")
                 for (reason, count) in recordings.leftOut.sorted(by: { $0.key < $1.key }) {
-                    Terminal.talk("larder: left out, because \(reason): \(count)\n")
+                    Terminal.talk("larder: stored responses left out, because \(reason): \(count)\n")
                 }
             } catch {
                 writer.abandon()

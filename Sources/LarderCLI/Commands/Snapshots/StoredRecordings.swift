@@ -24,7 +24,7 @@ struct StoredRecordings {
                 return leaveOut("these responses were removed from the store before Larder read them")
             }
             let response = found.response
-            if found.isPartial { return leaveOut("only a part is stored") }
+            if found.isPartial { return leaveOut("only a part of the response is stored") }
             if response.facts.flags.contains(.authorized) { return leaveOut("the request had Authorization") }
             guard let fields = Self.requestFields(of: response) else { return leaveOut("a rule changes the cache key") }
             do {
@@ -53,7 +53,7 @@ struct StoredRecordings {
             times: RecordedTimes(started: response.requestTime), trailers: response.trailers, chain: response.chain?.octets)
     }
 
-    /// - Returns: `nil` if other fields than those of the response's Vary are part of its key.
+    /// - Returns: `nil` if the response's key depends on fields that are not named in Vary.
     private static func requestFields(of response: StoredResponse) -> Fields? {
         guard let nominated = Vary.nominated(in: response.nominatedFields) else { return nil }
         var varying = Set<[UInt8]>()

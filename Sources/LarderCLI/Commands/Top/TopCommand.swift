@@ -9,18 +9,18 @@ struct TopCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "top", abstract: "Watch a running Larder: requests, hits, errors, latency, connections and the store.",
         discussion: """
-            On a terminal, the picture is drawn again after each interval, until Ctrl-C. Without a terminal, each picture is printed below the \
-            one before. Rates and percentiles are those of the last interval; other numbers count since the start.
+            On a terminal, this command replaces the report after each interval, until Ctrl-C. Without a terminal, it prints each report \
+            below the earlier ones. Rates and percentiles are those of the last interval; other numbers count since Larder started.
 
             For example: larder top --once -o json
             """)
 
     @Option(
         name: [.customShort("n"), .long],
-        help: ArgumentHelp("The seconds between two pictures, from 0.1 to 3600.", valueName: "seconds"))
+        help: ArgumentHelp("The seconds between two reports, from 0.1 to 3600.", valueName: "seconds"))
     var interval = 1.0
 
-    @Flag(help: "Print one picture after one interval, and end.")
+    @Flag(help: "Print one report after one interval, and end.")
     var once = false
 
     @OptionGroup var options: RunningOptions
@@ -58,7 +58,8 @@ struct TopCommand: ParsableCommand {
         do {
             let (status, text) = try client.send("GET", "/metrics", accept: "text/plain")
             guard status.isSuccessful else {
-                Terminal.talk("larder: the running Larder has no metrics (status \(status.code)); it is an older version\n")
+                Terminal.talk(
+                    "larder: the running Larder has no metrics (status \(status.code)), because it is an older version\n")
                 throw ExitCode.failure
             }
             return MetricsSample(text, at: .now)
@@ -68,7 +69,7 @@ struct TopCommand: ParsableCommand {
         }
     }
 
-    /// Draws over the whole terminal with one write. Each line erases what it had before, and so does the rest of the terminal.
+    /// Redraws the whole terminal with one write: erases the rest of each line, and all lines below.
     private func draw(_ report: TopReport) {
         var size = winsize()
         let isKnown = ioctl(1, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 && size.ws_row > 0

@@ -19,14 +19,14 @@ struct TopReport {
     let version: String
     let upSeconds: Double
     let requestsPerSecond: Double
-    /// Of the requests in the interval; `nil` without requests.
+    /// The share of the interval's requests that were answered without the origin; `nil` if there were no requests.
     let hitRatio: Double?
     let sentPerSecond: Double
     let savedPerSecond: Double
     let receivedPerSecond: Double
     let errorsPerSecond: Double
     let cpuShare: Double
-    /// By requests in the interval, then by all requests.
+    /// Sorted by the number of requests in the interval, then by the number of requests since the start.
     let outcomes: [Outcome]
     /// Errors since the start by code, the most frequent first.
     let errors: [(name: String, count: Double)]
@@ -98,7 +98,7 @@ struct TopReport {
         return lower.bound
     }
 
-    /// As one JSON object.
+    /// The report as one JSON object.
     var json: JSONText {
         func named(_ counts: [(name: String, count: Double)], _ name: String) -> JSONText {
             .array(counts.map { .object([(name, .string($0.name)), ("count", Self.whole($0.count))]) })
@@ -135,6 +135,6 @@ struct TopReport {
 
     private static func whole(_ value: Double) -> JSONText { .number(Int(exactly: value.rounded()) ?? 0) }
 
-    /// With at most six decimals.
+    /// The number, rounded to at most six decimals.
     private static func number(_ value: Double) -> JSONText { .decimal((value * 1e6).rounded() / 1e6) }
 }

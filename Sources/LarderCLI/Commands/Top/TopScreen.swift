@@ -1,7 +1,7 @@
 import CommandSupport
 import TextCoding
 
-/// The picture that `larder top` draws of a report: lines of plain text.
+/// The screen of `larder top`: a report as lines of plain text.
 struct TopScreen {
     let report: TopReport
 
@@ -78,13 +78,13 @@ struct TopScreen {
         String(line[..<(line.lastIndex { $0 != " " }.map { line.index(after: $0) } ?? line.startIndex)])
     }
 
-    /// `0`, `0.4`, `12`, `1,234`.
+    /// A rate as text, such as `0`, `0.4`, `12` or `1,234`.
     static func rate(_ perSecond: Double) -> String {
         if perSecond > 0, perSecond < 10 { return "\((perSecond * 10).rounded() / 10)" }
         return count(perSecond)
     }
 
-    /// With a comma between thousands.
+    /// A whole number as text, with commas between thousands.
     static func count(_ value: Double) -> String {
         let digits = Array("\(UInt64(max(0, min(value.rounded(), 1e18))))")
         return digits.indices.reduce(into: "") { text, index in
