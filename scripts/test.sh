@@ -3,9 +3,10 @@
 #
 #   scripts/test.sh [--skip-build] [--logs FOLDER] [OPTION OF swift build ...]
 #
-# The suite runs in lanes. A lane is one process that runs the tests of one target, one after the other; two lanes run at a time
-# (LARDER_TEST_LANES changes the number). So a test that blocks its thread or starts processes takes nothing from the others of its lane,
-# and the time that is reported of a test is its own. A lane that fails does not stop the other lanes. At the end stands every failure.
+# The suite runs in lanes. A lane is one process that runs the tests of one target, or of some suites of a large target, one after the
+# other; two lanes run at a time (LARDER_TEST_LANES changes the number). So a test that blocks its thread or starts processes takes
+# nothing from the others of its lane, and the time that is reported of a test is its own. A lane that fails does not stop the other
+# lanes. At the end stands every failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,8 +15,8 @@ cd "$(dirname "$0")/.."
 # for ten times as long hangs in any case.
 deadline=${LARDER_TEST_DEADLINE:-90}
 lanes=${LARDER_TEST_LANES:-2}
-# The lanes that take longest begin first.
-first="LarderCLITests EndToEndTests ResponseStoreTests SnapshotsTests HTTPSessionTests UpstreamTransportTests ProxyCoreTests"
+# The lanes that take longest begin first. `TARGET:N` divides the suites of a target among N lanes.
+first="LarderCLITests:3 EndToEndTests:2 ArchitectureTests ResponseStoreTests SnapshotsTests HTTPSerializationTests ProxyCoreTests"
 
 export NO_COLOR=1
 builds=true
@@ -57,12 +58,27 @@ watch() {
     done
 }
 
+# The filter of a lane: `TARGET`, or `TARGET-I/N` for every Nth suite.
+filter() {
+    local target=${1%-*} part=${1#*-}
+    if [[ $1 != *-* ]]; then
+        echo "^$target\\."
+        return
+    fi
+    grep "^$target\\." <<< "$tests" | sed 's/^[^.]*\.//; s,/.*,,; s/(.*//' | sort -u |
+        awk -v part="${part%/*}" -v parts="${part#*/}" -v target="$target" '
+            NR % parts == part - 1 { names = names (names ? "|" : "") $0 }
+            END { print "^" target "\\.(" names ")(/|\\(|$)" }'
+}
+
 # Runs one lane: prints its line, and leaves its log and its exit code.
 run_lane() {
-    local target=$1 log=$logs/$1.log code=0 process watcher
+    local target=${1/\//-of-} filter
+    filter=$(filter "$1")
+    local log=$logs/$target.log code=0 process watcher
     set -m
     # A call under nohup ignores SIGHUP, and every process that a test starts would inherit that.
-    env --default-signal "$binary" --testing-library swift-testing --no-parallel --filter "^$target\\." < /dev/null > "$log" 2>&1 &
+    env --default-signal "$binary" --testing-library swift-testing --no-parallel --filter "$filter" < /dev/null > "$log" 2>&1 &
     process=$!
     watch "$target" "$process" &
     watcher=$!
@@ -76,22 +92,29 @@ run_lane() {
     printf '%-24s %s\n' "$target" "${last:-✘ The lane ended early, with code $code}"
 }
 
-targets=$("$binary" --testing-library swift-testing --list-tests 2> /dev/null | sed 's/\..*//' | sort -u)
-[[ -n $targets ]] || { echo "no tests in $binary" >&2; exit 1; }
+tests=$("$binary" --testing-library swift-testing --list-tests 2> /dev/null)
+targets=$(sed 's/\..*//' <<< "$tests" | sort -u)
+[[ -n $tests ]] || { echo "no tests in $binary" >&2; exit 1; }
 queue=()
-for target in $first; do grep -qx "$target" <<< "$targets" && queue+=("$target"); done
-for target in $targets; do [[ " $first " == *" $target "* ]] || queue+=("$target"); done
+for entry in $first; do
+    target=${entry%:*} parts=1
+    [[ $entry != *:* ]] || parts=${entry#*:}
+    grep -qx "$target" <<< "$targets" || continue
+    if ((parts == 1)); then queue+=("$target"); continue; fi
+    for ((part = 1; part <= parts; part++)); do queue+=("$target-$part/$parts"); done
+done
+for target in $targets; do [[ " $first " =~ \ $target[:\ ] ]] || queue+=("$target"); done
 
 began=$SECONDS
 trap 'kill $(jobs -p) 2> /dev/null || true' EXIT
 trap 'exit 130' INT TERM
 running=0
-for target in "${queue[@]}"; do
+for lane in "${queue[@]}"; do
     if ((running == lanes)); then
         wait -n || true  # its exit code is in its file
         running=$((running - 1))
     fi
-    run_lane "$target" &
+    run_lane "$lane" &
     running=$((running + 1))
 done
 wait
@@ -107,7 +130,8 @@ fi
 
 # Every failure with all that the test said of it, and every lane that did not come to its end.
 failed=false
-for target in "${queue[@]}"; do
+for lane in "${queue[@]}"; do
+    target=${lane/\//-of-}
     log=$logs/$target.log
     code=$(cat "$logs/$target.code" 2> /dev/null || echo "none")
     [[ $code == 0 ]] && continue

@@ -13,7 +13,7 @@ public struct NameConstraint: Equatable, Sendable {
         case count
         /// The item is neither a domain nor an address range.
         case malformed(String)
-        /// The item begins with a star or a dot: `corp.test` already includes everything below it.
+        /// The item begins with a star or a dot, such as `*.corp.test`. It must be `corp.test`, which includes all names below it.
         case pattern(String)
     }
 

@@ -105,8 +105,8 @@ extension Diagnosis {
         return Finding(
             "NO_PROXY", .good,
             """
-            the list of excluded hosts is empty; Go and Chromium still bypass the proxy for localhost and 127.0.0.1, \
-            and so does Java unless http.nonProxyHosts is empty
+            NO_PROXY is empty or not set; even so, Go and Chromium bypass the proxy for localhost and 127.0.0.1. \
+            Java bypasses it too, unless its own property http.nonProxyHosts is set to the empty string
             """
         )
     }

@@ -15,7 +15,7 @@ package enum PinFormat: String, CaseIterable, Sendable {
     package func written(_ hosts: [PinnedHost], at now: POSIXTime, notes: inout [String]) -> String {
         let standing = hosts.map { $0.standing(at: now) }
         notes += standing.filter(\.pinsCertificates).map {
-            "\($0.title) pins certificates; the file contains the keys of these certificates"
+            "\($0.title) pins certificates, but this format has only keys: the file pins the keys of these certificates"
         }
         // JSON can express all data.
         let sayable = self == .json ? standing : PinnedHost.joined(standing).compactMap { said($0, at: now, notes: &notes) }

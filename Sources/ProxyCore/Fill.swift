@@ -13,7 +13,7 @@ package struct Fill: Sendable {
     let secondaryKey: SecondaryKey
     /// The mark of the trust policy that applied to the client's request.
     let trust: UInt64
-    /// Each requested gap begins after the previous one, so that a fill that makes no progress ends.
+    /// The start of the gap that was requested last. The next gap must begin after it: a fill ends if it makes no progress.
     let start: UInt64
 
     /// The next part to request.

@@ -77,7 +77,7 @@ struct PolicyTestRunTests {
         }
         #expect(failure(of: "v") == nil)
         // Neither value is named, since it may be a secret.
-        #expect(failure(of: "w") == "expected a different value of X-Name after the edits")
+        #expect(failure(of: "w") == "the field X-Name does not have the expected value after the edits")
     }
 
     @Test("Rules that no test matches are listed")

@@ -92,7 +92,7 @@ struct ComparedRules {
         return Set(found.joined()).sorted()
     }
 
-    /// A text for the rule's meaning besides its hosts.
+    /// A text that is equal for two rules with the same meaning, apart from their hosts.
     private static func meaning(of condition: RuleCondition, _ effect: RuleEffect) -> [UInt8] {
         var text: [UInt8] = [effect == .deny ? 1 : 0]
         func add(_ parts: [[UInt8]]) {

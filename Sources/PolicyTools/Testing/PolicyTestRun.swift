@@ -55,7 +55,9 @@ package struct PolicyTestRun: Sendable {
             guard found != edit.value else { continue }
             // The message does not show the field's value, because edits often add a credential.
             if edit.value == nil { return "expected no field \(edit.name) after the edits, but found the field" }
-            return "expected a different value of \(edit.name) after the edits\(found == nil ? ": the field is missing" : "")"
+            return found == nil
+                ? "expected the field \(edit.name) after the edits, but the field is missing"
+                : "the field \(edit.name) does not have the expected value after the edits"
         }
         return nil
     }

@@ -66,8 +66,8 @@ package final class ReservedNames: Sendable {
         }
     }
 
-    /// Whether `resolve` would give the name addresses. For queries about records other than addresses: such a query is no attempt to
-    /// connect, so it reserves no address, and does not count as denied.
+    /// Whether `resolve` would return addresses for the name. This function answers queries about records other than addresses. Such a
+    /// query is no attempt to connect, so it reserves no address and does not count as denied.
     package func exists(_ name: [UInt8], under rules: PolicyRuleSet) -> Bool {
         let name = name.map(ASCII.lowercased)
         return Self.isHostName(name) && rules.mayAllow(name: name)

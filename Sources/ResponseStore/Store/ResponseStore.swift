@@ -157,7 +157,8 @@ package final class ResponseStore: Sendable {
     package func noteUnstored(_ reason: UnstoredReason) { core.unstored.note(reason) }
 
     /// Stores a response with its body: in memory at once, on disk within a second.
-    /// - Parameter isPromised: whether `admitNew` returned true when the head arrived; then only a full disk causes a refusal.
+    /// - Parameter isPromised: whether `admitNew` returned true when the head arrived; then only a full disk or a closing store causes a
+    ///   refusal.
     /// - Parameter since: `moment` when its fetch began; `nil` means now.
     package func put(_ response: StoredResponse, isPromised: Bool = false, since: StoreEpoch? = nil) -> PutOutcome {
         core.put(response, isPromised: isPromised, since: since ?? moment(of: response.key))

@@ -1,6 +1,6 @@
 import HTTPCaching
 
-/// The writer's operations, in the order in which memory saw them.
+/// The writer's operations. The writer performs them in the order in which the memory tier was changed.
 enum WriterOperation: Sendable {
     case store(StoredResponse, KeyHash)
     case freshen(StoredResponse, KeyHash)

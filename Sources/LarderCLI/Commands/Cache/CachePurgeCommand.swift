@@ -9,7 +9,7 @@ struct CachePurgeCommand: ParsableCommand {
         commandName: "purge", abstract: "Remove stored responses or make them stale, and print their number.",
         discussion: """
             If Larder is not running, this command locks the store. A purge takes effect before Larder deletes the responses. \
-            If the process ends early, Larder does not serve these responses, and deletes them when it next runs.
+            If this command or Larder ends before that, the responses are still not served, and Larder deletes them the next time it runs.
 
               larder cache purge http://example.com/a.html
               larder cache purge 'http://example.com/simple/*' --soft

@@ -57,7 +57,7 @@ extension SnapshotCommand {
     struct Export: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "export", abstract: "Write a snapshot as a folder of text files, for review.",
-            discussion: "larder snapshot create --from-text makes a snapshot with the same root digests from this folder.")
+            discussion: "From the folder, larder snapshot create --from-text makes a snapshot that has the same root digests as the original.")
 
         @Argument(help: "A snapshot.")
         var file: String
