@@ -80,6 +80,9 @@ struct PinExportTermsTests {
     @Test("Pinned certificates are exported as their keys, and this is reported")
     func tellsCertificates() throws {
         let written = Self.written(.json, try Self.host { $0.pinsCertificates = true })
-        #expect(written.notes == ["a.example pins certificates, but this format has only keys: the file pins the keys of these certificates"])
+        #expect(
+            written.notes == [
+                "a.example pins certificates, but this format has only keys: the file pins the keys of these certificates"
+            ])
     }
 }

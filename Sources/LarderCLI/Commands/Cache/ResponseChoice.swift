@@ -10,7 +10,9 @@ struct ResponseChoice: ParsableArguments {
     @Argument(help: "The response's URL.")
     var url: String?
 
-    @Option(help: ArgumentHelp("The row number of the response. larder cache ls -o ndjson prints the row numbers.", valueName: "number"))
+    @Option(
+        help: ArgumentHelp(
+            "The row number of the response. larder cache ls -o ndjson prints the row numbers.", valueName: "number"))
     var row: Int64?
 
     func validate() throws {

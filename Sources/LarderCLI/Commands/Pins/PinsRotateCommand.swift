@@ -45,7 +45,9 @@ extension PinsCommand {
             let added = try add.flatMap(PinArgument.digests)
             let retired = try retire.flatMap(PinArgument.digests)
             guard let pins = site.terms.pins, pins.mode == .publicKey, !site.terms.hasPinsForAnchors else {
-                throw refuse("the pins are certificates or trust anchors, which this command cannot rotate; change the pins by hand, at \(site.position)")
+                throw refuse(
+                    "the pins are certificates or trust anchors, which this command cannot rotate: change them by hand, at \(site.position)"
+                )
             }
             let shown = retired.isEmpty ? [] : try shownKeys(settings, of: site)
             var rotation = PinRotation(live: site.items(pins.live), backup: site.items(pins.backup))

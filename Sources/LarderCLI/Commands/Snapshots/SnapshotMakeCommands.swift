@@ -57,7 +57,9 @@ extension SnapshotCommand {
     struct Export: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "export", abstract: "Write a snapshot as a folder of text files, for review.",
-            discussion: "From the folder, larder snapshot create --from-text makes a snapshot that has the same root digests as the original.")
+            discussion:
+                "From the folder, larder snapshot create --from-text makes a snapshot that has the same root digests as the original."
+        )
 
         @Argument(help: "A snapshot.")
         var file: String
