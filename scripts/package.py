@@ -101,6 +101,7 @@ def make_deb(larder, version, place):
         tree.copy("config/debian/lintian-overrides", "usr/share/lintian/overrides/larder")
         tree.copy("config/larder.example.yaml", "usr/share/doc/larder/examples/config.yaml")
         tree.copy("config/prometheus-alerts.yaml", "usr/share/doc/larder/examples/prometheus-alerts.yaml")
+        tree.copy("config/grafana-dashboard.json", "usr/share/doc/larder/examples/grafana-dashboard.json")
         date = time.strftime("%a, %d %b %Y %H:%M:%S +0000", time.gmtime(epoch()))
         entry = f"larder ({version}) unstable; urgency=medium\n\n  * Version {version}.\n\n -- {MAINTAINER}  {date}\n"
         tree.put("usr/share/doc/larder/changelog.gz", compressed(entry.encode()))
@@ -147,7 +148,7 @@ def make_dist(larder, version, place):
                   "share/fish/vendor_completions.d/larder.fish")
         for file in ("LICENSE", "README.md", "CHANGELOG.md"):
             tree.copy(file, file)
-        for file in ("larder.example.yaml", "larder.service", "larder.socket", "prometheus-alerts.yaml"):
+        for file in ("larder.example.yaml", "larder.service", "larder.socket", "prometheus-alerts.yaml", "grafana-dashboard.json"):
             tree.copy(f"config/{file}", f"config/{file}")
         archive = io.BytesIO()
         with tarfile.open(fileobj=archive, mode="w", format=tarfile.GNU_FORMAT) as tar:

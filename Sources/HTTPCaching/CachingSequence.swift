@@ -229,10 +229,10 @@ package struct CachingSequence: Sendable {
         let selectable = candidates.filter { $0 === asked || Vary.matches($0.nominatedFields, request.fields, secondary) }
         let identified = Freshening.identified(by: response.head, among: selectable, asked: asked)
         guard let newest = identified.first else {
-            // The 304 applies to a representation other than the stored one.
-            changes.append(.remove(asked))
+            // The 304 applies to another representation than the stored one: it changes nothing in the store, and no stale response
+            // replaces what the origin server now has.
             selected = nil
-            return isBackground ? end(.finish) : send(validating: nil)
+            return send(validating: nil)
         }
         var served = newest
         // The newest response is freshened last, so it is found before the others if two of them become the same variant.

@@ -76,7 +76,7 @@ package final class ExchangeContext: Sendable {
         case any
         case listed([UInt16])
 
-        func allows(_ port: UInt16) -> Bool {
+        package func allows(_ port: UInt16) -> Bool {
             switch self {
             case .any: true
             case .listed(let ports): ports.contains(port)

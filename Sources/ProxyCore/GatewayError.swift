@@ -165,7 +165,8 @@ package struct GatewayError: Equatable, Sendable {
                 "Too many passwords were tried from this address; try again later.", retry: true, closes: true)
         case .portNotAllowed:
             self.init(
-                403, "port_not_allowed", "http_request_denied", .policy, "Tunnels to this port are not allowed.")
+                403, "port_not_allowed", "http_request_denied", .policy,
+                "Tunnels to this port are not allowed; tunnel.ports in the settings lists the allowed ports.")
         case .hostDenied:
             self.init(
                 403, "host_denied", "http_request_denied", .policy,

@@ -113,11 +113,11 @@ struct CachingSequenceTests {
         #expect(sequence.takeChanges().removed === stored)
     }
 
-    @Test("A 304 about another representation removes the stored response, and the request is sent without preconditions")
+    @Test("A 304 about another representation changes nothing in the store, and the request is sent without preconditions")
     func sendsAgain() throws {
-        var (sequence, stored) = try Self.stale(", stale-if-error=600")
+        var (sequence, _) = try Self.stale(", stale-if-error=600")
         #expect(sequence.received(Self.origin(response(304, #"ETag: "b""#)), at: Self.time(100)).name == "send")
-        #expect(sequence.takeChanges().removed === stored)
+        #expect(sequence.takeChanges().isEmpty)
         // The origin server has reported another representation: no stale response may replace it.
         #expect(sequence.failed(.error, at: Self.time(100)).failure == .origin)
     }
@@ -223,7 +223,7 @@ struct CachingSequenceTests {
             return sequence
         }
         for (head, name, count) in [
-            (response(304, "Date: " + date(100), #"ETag: "a""#), "finish", 1), (response(304, #"ETag: "b""#), "finish", 1),
+            (response(304, "Date: " + date(100), #"ETag: "a""#), "finish", 1), (response(304, #"ETag: "b""#), "send", 0),
             (response(503), "finish", 0), (response(501), "finish", 0), (response(429), "finish", 0),
             (response(200, "Cache-Control: max-age=60"), "deliver", 0),
         ] {

@@ -43,10 +43,11 @@ struct MetricsTests {
         let served = try Served(yaml)
         let metrics = try port(of: served)
         let proxy = UInt16(try #require(try served.ports().first))
+        var content = 0
         for path in ["/a", "/a", "/a", "/no", "/b"] {
             let client = try RawClient(port: proxy)
             client.send("GET http://127.0.0.1:\(origin.port)\(path) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
-            _ = try client.readResponse()
+            content += try client.readResponse().body.count
             // The exchange is counted before its connection ends.
             #expect(client.isClosedByPeer())
         }
@@ -58,6 +59,7 @@ struct MetricsTests {
                 #"larder_requests_total{mode="live",method="GET",status="200",cache="hit"} 2"#,
                 #"larder_requests_total{mode="live",method="GET",status="200",cache="miss"} 2"#,
                 #"larder_requests_total{mode="live",method="GET",status="403",cache="denied"} 1"#,
+                "larder_sent_bytes_total \(content)",
                 #"larder_policy_decisions_total{rule="no secrets",action="deny",enforce="deny",reason="denied_by_rule"} 1"#,
                 #"larder_errors_total{code="denied_by_rule"} 1"#, #"larder_request_duration_seconds_count{cache="hit"} 2"#,
                 "larder_upstream_requests_total 2", #"larder_upstream_duration_seconds_count{phase="first_byte"} 2"#,

@@ -59,7 +59,11 @@ extension CachedCall {
             var sequence = CachingSequence(
                 validating: stored, request: call.head, directives: call.directives, overrides: call.overrides)
             guard case .send(let validating) = sequence.begin() else { return .success(nil) }
-            let (step, answer) = await call.ask(validating: validating, in: &sequence)
+            var (step, answer) = await call.ask(validating: validating, in: &sequence)
+            while case .send(let again) = step {
+                answer.arrived?.discard()
+                (step, answer) = await call.ask(validating: again, in: &sequence)
+            }
             if let failure = answer.failure { throw failure }
             guard let (arrived, keeping) = answer.received else { return .success(nil) }
             guard case .deliver(let decision) = step else {

@@ -42,7 +42,8 @@ extension Explanation {
                 decision.ruleStep, Self.denialStep(dryRun), DecisionSteps.conditionStep(RequestConditions(in: request.fields)),
                 DecisionSteps.keyStep(
                     Self.shown(String(decoding: dryRun.exchange.key, as: UTF8.self), tellsQuery: tellsQuery)),
-                Self.trustStep(dryRun, terms.trustProblem, at: now), judgesSaved ? Self.savedInstead : decision.lookUpStep,
+                Self.tunnelStep(dryRun), Self.trustStep(dryRun, terms.trustProblem, at: now),
+                judgesSaved ? Self.savedInstead : decision.lookUpStep,
                 decision.freshnessStep,
                 isSupposed ? nil : decision.decisionStep, Self.forwarding(dryRun, decision), origin, decision.storageStep,
                 decision.transformStep, decision.faultStep, Self.answer(dryRun, at: now, tellsQuery: tellsQuery), again,
@@ -56,6 +57,20 @@ extension Explanation {
         return Step(
             "denial",
             "the rules deny the request (\(code)), but the settings allow Larder to serve a recorded or stored response",
+            values: [("code", .string(code))])
+    }
+
+    /// The step for an https URL with a port to which Larder permits no tunnel: a client asks for a tunnel first.
+    private static func tunnelStep(_ dryRun: borrowing DryRun) -> Step? {
+        let target = dryRun.exchange.request.target
+        guard target.form == .absolute, target.scheme == .https, !dryRun.exchange.context.tunnelPorts.allows(target.port) else {
+            return nil
+        }
+        let code = "\(GatewayError(Fault.portNotAllowed).code.text)"
+        return Step(
+            "tunnel",
+            "a client that sends CONNECT gets 403 (\(code)), because tunnel.ports does not contain \(target.port); "
+                + "the other steps are for a client that sends the https URL to Larder",
             values: [("code", .string(code))])
     }
 

@@ -72,6 +72,14 @@ package struct Explanation: Sendable {
         return noted
     }
 
+    /// Adds why the response to the latest request for the same URL is unknown: the URL has a query.
+    func notingForgottenQuery() -> Explanation {
+        var noted = self
+        noted.steps.append(
+            Step("last response", "unknown: Larder does not remember the queries of requests (log.access.query is false)"))
+        return noted
+    }
+
     // MARK: JSON
 
     package var json: JSONText {

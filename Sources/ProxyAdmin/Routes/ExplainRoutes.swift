@@ -79,9 +79,12 @@ package enum ExplainRoutes {
             }
         }
         func answerNoting(_ explanation: Explanation) {
-            guard explanation.action == .forward, !explanation.key.isEmpty,
-                tellsQuery || !explanation.key.contains(UInt8(ascii: "?"))
-            else { return answer(explanation, exchange, wantsText: wantsText) }
+            guard explanation.action == .forward, !explanation.key.isEmpty else {
+                return answer(explanation, exchange, wantsText: wantsText)
+            }
+            guard tellsQuery || !explanation.key.contains(UInt8(ascii: "?")) else {
+                return answer(explanation.notingForgottenQuery(), exchange, wantsText: wantsText)
+            }
             let reply = exchange.loop.reply { (latest: TracedRequest?) in
                 answer(latest.map(explanation.noting) ?? explanation, exchange, wantsText: wantsText)
             }

@@ -125,7 +125,17 @@ final class BodyDelivery {
     func sendGenerated(on client: ExchangeClient, _ write: (inout [UInt8]) -> Void) {
         let before = client.output.buffer.count
         write(&client.output.buffer)
-        sentCount += UInt64(client.output.buffer.count - before)
+        let end = client.output.buffer.count
+        var content = before
+        repeat { content += 1 } while content < end && !Self.endsHead(client.output.buffer, before: content)
+        headCount &+= UInt64(truncatingIfNeeded: min(content, end) - before)
+        sentCount &+= UInt64(truncatingIfNeeded: end - min(content, end))
+    }
+
+    /// Whether the bytes before this place are an empty line.
+    private static func endsHead(_ octets: [UInt8], before place: Int) -> Bool {
+        place >= 4 && octets[place - 1] == ASCII.lf && octets[place - 2] == ASCII.cr && octets[place - 3] == ASCII.lf
+            && octets[place - 4] == ASCII.cr
     }
 
     func sendRelayedHead(for driver: ExchangeDriver) {

@@ -4,8 +4,13 @@ import HTTPWire
 
 @testable import ProxyCore
 
+/// A cache that is compared with the model.
+protocol DrivenCache {
+    func run(_ step: ModelStep) throws -> ModelOutcome
+}
+
 /// The real exchange, driven through the steps of a history one by one, with the simulation's store.
-final class DrivenProxy {
+final class DrivenProxy: DrivenCache {
     private let world: SimulatedWorld
     private let attended: DrivenExchange
     private let background: DrivenExchange
@@ -32,7 +37,7 @@ final class DrivenProxy {
     }
 
     /// The URL of a key, in the form used in requests here.
-    private static func url(_ key: [UInt8]) -> String {
+    static func url(_ key: [UInt8]) -> String {
         let text = String(decoding: key, as: UTF8.self)
         guard let port = text.firstRange(of: ":80/") else { return text }
         return text[..<port.lowerBound] + "/" + text[port.upperBound...]
@@ -40,7 +45,7 @@ final class DrivenProxy {
 }
 
 extension ModelFields {
-    fileprivate init(_ fields: Fields) {
+    init(_ fields: Fields) {
         self.init(fields.lines.map { "\(fields.text(of: $0.name)): \(fields.text(of: $0.value))" })
     }
 }

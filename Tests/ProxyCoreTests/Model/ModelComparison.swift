@@ -1,23 +1,24 @@
 @testable import ProxyCore
 
-/// Runs a history through the exchange and the model, and finds the first difference.
+/// Runs a history through a cache of Larder and the model, and finds the first difference.
 struct ModelComparison {
     struct Difference {
         let index: Int
         let text: String
     }
 
-    let context: ExchangeContext
+    /// Makes the cache that is compared.
+    let cache: () -> any DrivenCache
 
     /// The first step at which no set of choices leads to the exchange's result.
     ///
     /// Two sets can have the same result and differ in their state, so all that match are followed.
     func difference(in steps: [ModelStep]) -> Difference? {
-        let proxy = DrivenProxy(context: context)
+        let cache = cache()
         var models = [CacheModel()]
         for (index, step) in steps.enumerated() {
             let real: ModelOutcome
-            do { real = try proxy.run(step) } catch { return Difference(index: index, text: "  \(error)") }
+            do { real = try cache.run(step) } catch { return Difference(index: index, text: "  \(error)") }
             let ways = Self.ways(step, from: models)
             var following: [CacheModel] = []
             for way in ways where way.outcome == real && !following.contains(way.after) { following.append(way.after) }

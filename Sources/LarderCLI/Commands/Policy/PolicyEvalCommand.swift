@@ -21,7 +21,7 @@ extension PolicyCommand {
         var method: String
 
         @Argument(help: "The URL.")
-        var url: String
+        var url: String?
 
         @Option(
             name: [.customShort("H"), .long],
@@ -54,6 +54,9 @@ extension PolicyCommand {
         @OptionGroup var options: SettingsOptions
 
         func validate() throws {
+            if url == nil {
+                throw ValidationError("Give the method and the URL, for example: larder policy eval GET https://example.com/")
+            }
             if let client, IPAddress(client) == nil { throw ValidationError("'\(printable(client))' is not an IP address.") }
         }
 
@@ -67,7 +70,7 @@ extension PolicyCommand {
             let settings = try options.loadChecked().settings
             let request: PolicyRequest
             do throws(PolicyRequest.Fault) {
-                request = try PolicyRequest(method, url, fields: header, from: sender)
+                request = try PolicyRequest(method, url ?? "", fields: header, from: sender)
             } catch {
                 Terminal.talk("larder: \(printable(error.reason, limit: 4096))\n")
                 throw ExitCode(2)
