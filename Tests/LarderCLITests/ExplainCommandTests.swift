@@ -51,6 +51,7 @@ struct ExplainCommandTests {
         "Usage errors exit with 2 and a reason",
         arguments: [
             (["/x"], "'/x' is not an absolute URL"), (["a.test/x"], "'a.test/x' is not an absolute URL"),
+            (["0123456789abcdef"], "'0123456789abcdef' looks like the id of a request: give it with --id."),
             (["http://a.test/", "-H", ""], "A field is empty"),
             (["--id", "1", "--method", "GET"], "--id cannot be combined with other options for a request."),
             (["--id", "1", "http://a.test/"], "either a URL or --id"),

@@ -75,6 +75,9 @@ struct ExplainCommand: ParsableCommand {
         }
         // The target of CONNECT is an authority, and the target of OPTIONS may be `*`, the server as a whole.
         if let url, url != "*", method != "CONNECT", !url.contains("://") {
+            if url.utf8.count == 16, UInt64(url, radix: 16) != nil {
+                throw ValidationError("'\(url)' looks like the id of a request: give it with --id.")
+            }
             throw ValidationError("'\(printable(url))' is not an absolute URL, such as http://example.com/.")
         }
         if let client, IPAddress(client) == nil { throw ValidationError("'\(printable(client))' is not an IP address.") }

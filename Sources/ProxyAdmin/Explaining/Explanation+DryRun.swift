@@ -46,7 +46,8 @@ extension Explanation {
                 judgesSaved ? Self.savedInstead : decision.lookUpStep,
                 decision.freshnessStep,
                 isSupposed ? nil : decision.decisionStep, Self.forwarding(dryRun, decision), origin, decision.storageStep,
-                decision.transformStep, decision.faultStep, Self.answer(dryRun, at: now, tellsQuery: tellsQuery), again,
+                decision.transformStep, Self.faultStep(dryRun, decision), Self.answer(dryRun, at: now, tellsQuery: tellsQuery),
+                again,
             ].compactMap { $0 }
     }
 
@@ -58,6 +59,16 @@ extension Explanation {
             "denial",
             "the rules deny the request (\(code)), but the settings allow Larder to serve a recorded or stored response",
             values: [("code", .string(code))])
+    }
+
+    /// The step for a failed request. If a rule denies the request, the step has the rule's own reason.
+    private static func faultStep(_ dryRun: borrowing DryRun, _ decision: DecisionSteps) -> Step? {
+        guard let step = decision.faultStep, dryRun.exchange.trace.fault == .deniedByRule,
+            let reason = dryRun.exchange.matched.denyingRule?.reason
+        else { return decision.faultStep }
+        return Step(
+            step.name, "\(step.says) The reason in the rule: \(reason)", step.section,
+            values: step.values + [("reason", .string(reason))])
     }
 
     /// The step for an https URL with a port to which Larder permits no tunnel: a client asks for a tunnel first.
