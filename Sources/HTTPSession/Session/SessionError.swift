@@ -176,8 +176,10 @@ extension SessionError: Equatable {
 
 extension SessionError: CustomStringConvertible {
     public var description: String {
-        let chain = causes.map { $0.detail.isEmpty ? $0.code.rawValue : "\($0.code.rawValue) (\($0.detail))" }.joined(
-            separator: " < ")
+        let chain = causes.map { cause in
+            let code = cause.code.rawValue
+            return cause.detail.isEmpty || cause.detail == code ? code : "\(code) (\(cause.detail))"
+        }.joined(separator: " < ")
         return request.isEmpty ? chain : "\(chain): \(request)"
     }
 }
