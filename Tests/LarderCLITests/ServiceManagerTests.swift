@@ -17,7 +17,8 @@ struct ServiceManagerTests {
         /// - Parameter name: a path, or `@` and a name in the abstract namespace.
         init(_ name: String) throws {
             self.name = name
-            descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+            descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
             let parsed = name.hasPrefix("@") ? UnixAddress(abstract: String(name.dropFirst())) : UnixAddress(path: name)
             let address = try #require(parsed)
             #expect(address.withAddress { bind(descriptor, $0, $1) } == 0)
