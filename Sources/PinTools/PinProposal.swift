@@ -13,7 +13,8 @@ package struct PinProposal {
         /// The advantage and the cost of the choice.
         var tradeOff: String {
             switch self {
-            case .leaf: "the server's own key, the strictest choice: once the pins are enforced, Larder rejects a new key until you add its pin"
+            case .leaf:
+                "the server's own key, the strictest choice: once the pins are enforced, Larder rejects a new key until you add its pin"
             case .intermediate:
                 "the issuer's key: Larder accepts any certificate from this issuer for this host, also renewals; servers change issuers without notice"
             case .root:
