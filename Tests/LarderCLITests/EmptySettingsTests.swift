@@ -49,7 +49,7 @@ struct EmptySettingsTests {
 
     @Test(
         "A reload rejects an included file that is empty or has no rules left, and config check names it",
-        arguments: ["", "# nothing\n", "rules:\n", "variables: {a: b}\n"])
+        arguments: ["", "# nothing\n", "rules:\n", "rules: []\n", "variables: {a: b}\n"])
     func keepsIncludedRules(text: String) throws {
         let folder = try TemporaryFolder()
         _ = try folder.write(Self.rules, to: "denied.yaml")
@@ -65,6 +65,27 @@ struct EmptySettingsTests {
         #expect((checked.talk + checked.output).contains("denied.yaml has no rules"), "\(checked)")
         #expect(try larder(["reload", "--allow-empty"], served).code == 0)
         #expect(try status(port, "/no") == 502)
+    }
+
+    @Test(
+        "A reload rejects a settings file that has lost its own rules, although an included file still has rules",
+        arguments: ["", "rules:\n"])
+    func keepsOwnRules(rest: String) throws {
+        let folder = try TemporaryFolder()
+        _ = try folder.write(Self.rules, to: "denied.yaml")
+        let include = "include: [denied.yaml]\n"
+        let served = try Served(include + "rules:\n  - {name: own, match: {path: /own}, deny: {}}\n", in: folder)
+        let port = try #require(try served.ports().first)
+        #expect(try status(port, "/own") == 403)
+        let text = try String(contentsOfFile: served.settings, encoding: .utf8)
+        let start = try #require(text.firstRange(of: "rules:\n"))
+        try (text[..<start.lowerBound] + rest).write(toFile: served.settings, atomically: false, encoding: .utf8)
+        let refused = try larder(["reload"], served)
+        #expect(
+            refused.code == 2 && refused.talk.contains("no rule of the settings file itself is left (before: 1)"), "\(refused)")
+        #expect(try status(port, "/own") == 403)
+        #expect(try larder(["reload", "--allow-empty"], served).code == 0)
+        #expect(try status(port, "/own") == 502)
     }
 
     @Test("With serve --allow-empty every reload accepts an empty file")

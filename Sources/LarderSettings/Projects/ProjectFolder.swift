@@ -47,7 +47,7 @@ package struct ProjectFolder: Equatable, Sendable {
         return Self.mayBeUsed(file, facts) ? file : nil
     }
     /// The folder of the project: the folder that contains `.larder`.
-    package var project: String { URL(filePath: path).deletingLastPathComponent().path }
+    var project: String { URL(filePath: path).deletingLastPathComponent().path }
 
     /// Reads the project's settings, once.
     /// - Returns: `nil` if the project has no settings, or if they are ignored, which is reported.

@@ -53,19 +53,6 @@ package struct ProjectSettings: Sendable {
         return decision.word == .allow ? .allowed(digest: digest) : .denied
     }
 
-    /// Whether the user has allowed all settings of the project, by this command's option or by a decision about its policy file.
-    package func isAllowed(_ environment: [String: String]) -> Bool {
-        switch choice {
-        case .allow: return true
-        case .deny: return false
-        case .auto:
-            guard let policy = try? folder.readPolicy(),
-                case .allowed = try? Self.standing(of: folder, policy: policy, environment)
-            else { return false }
-            return true
-        }
-    }
-
     /// The result of reading a project's settings, with the messages about it.
     struct Read {
         /// The project's settings; `nil` if none of them is used.

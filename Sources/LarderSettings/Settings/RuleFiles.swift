@@ -102,13 +102,15 @@ struct RuleFiles {
             return
         }
         let rest = read(entries, in: Self.folder(of: path), depth: depth + 1, problems: &problems)
+        let includesFiles = entries.contains { $0.key == "include" && !SettingsCursor($0.value).isNull }
         guard let own = rest.first(where: { $0.key == "rules" }).map({ SettingsCursor($0.value, path: "rules") }), !own.isNull
         else {
-            let includes = entries.contains { $0.key == "include" && !SettingsCursor($0.value).isNull }
-            if !includes { emptyNames.append(path) }
+            if !includesFiles { emptyNames.append(path) }
             return
         }
-        rules += (own.list(problems: &problems) ?? []).map(\.node)
+        let nodes = (own.list(problems: &problems) ?? []).map(\.node)
+        if nodes.isEmpty, !includesFiles { emptyNames.append(path) }
+        rules += nodes
     }
 
     private static func folder(of path: String) -> String { URL(filePath: path).deletingLastPathComponent().path }

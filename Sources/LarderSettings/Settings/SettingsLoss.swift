@@ -36,8 +36,8 @@ package enum SettingsLoss {
         }
     }
 
-    /// The reasons why a reload does not activate the new settings: a file is empty or missing, or all rules, all passwords or all pins
-    /// are lost.
+    /// The reasons why a reload does not activate the new settings: a file is empty or missing, or all rules, all rules outside
+    /// the included files, all passwords or all pins are lost.
     /// - Parameters:
     ///   - former: the active settings. `formerFile` is the file from which they were read. `formerEmpty` lists the files that set
     ///     nothing.
@@ -52,8 +52,17 @@ package enum SettingsLoss {
             if before > 0, after == 0 { losses.append("no \(noun) is left (before: \(before))") }
         }
         add("rule", former.rules.compiled.rules.count, settings.rules.compiled.rules.count)
+        if !settings.rules.compiled.rules.isEmpty {
+            add("rule of the settings file itself", ownRuleCount(of: former), ownRuleCount(of: settings))
+        }
         add("password", former.clients.loadedPasswords?.count ?? 0, settings.clients.loadedPasswords?.count ?? 0)
         add("host with pins", former.tls.loaded?.pinned.count ?? 0, settings.tls.loaded?.pinned.count ?? 0)
         return losses.map { "\(printable($0, limit: 4096)); to accept this, run `larder reload --allow-empty`" }
+    }
+
+    /// The number of rules that no included file contains.
+    private static func ownRuleCount(of settings: LarderSettings) -> Int {
+        guard case .sequence(let rules)? = settings.rules.node?.value else { return 0 }
+        return rules.count { $0.place.file == 0 }
     }
 }

@@ -96,7 +96,7 @@ struct RecordCommand: ParsableCommand {
         let project = ProjectFolder()
         let file = output ?? ProjectFolder.recording(of: project)
         if let key { try Self.makeKey(at: key) }
-        if append || missing || resume, let project { try checkPublicNames(of: file, in: project) }
+        if append || missing || resume { try checkPublicNames(of: file) }
         let network = try networkOptions.network(in: run.folder)
         let larder = try EphemeralProxy(options, terms(recordingInto: file, of: project, in: network), in: run.folder)
         if noStore == .keep {
@@ -144,19 +144,17 @@ struct RecordCommand: ParsableCommand {
         return terms
     }
 
-    /// Refuses to continue a project's recording that declares names of secrets as public, until the user has allowed the project: the
-    /// values under these names would be recorded unchanged.
-    private func checkPublicNames(of file: String, in project: ProjectFolder) throws {
-        let path = URL(filePath: file).resolvingSymlinksInPath().path
-        guard path.hasPrefix("\(URL(filePath: project.project).resolvingSymlinksInPath().path)/") else { return }
+    /// Refuses to continue a recording that declares names of secrets as public, unless the user allows that for this run: the values
+    /// under these names would be recorded unchanged. The recording may come from another user, also after an earlier decision.
+    private func checkPublicNames(of file: String) throws {
         // A file that is missing or damaged is reported when it is opened for recording.
-        guard let terms = try? SnapshotWriter.terms(ofRecording: file), !terms.secrets.harmless.isEmpty else { return }
-        let settings = ProjectSettings(folder: project, choice: projectOptions.projectSettings, isReplayed: false)
-        if settings.isAllowed(ProcessInfo.processInfo.environment) { return }
+        guard projectOptions.projectSettings != .allow, let terms = try? SnapshotWriter.terms(ofRecording: file),
+            !terms.secrets.harmless.isEmpty
+        else { return }
         let names = terms.secrets.harmless.map { printable($0) }.joined(separator: ", ")
         throw EphemeralProxy.fail(
             "\(printable(file, limit: 4096)) stores the values of these names unchanged, although the names look like names of secrets "
-                + "(secrets.public): \(names). If the project may do that, use --project-settings=allow")
+                + "(secrets.public): \(names). If that is intended, use --project-settings=allow")
     }
 
     /// Creates a project's key, readable only by its owner, if there is none.
