@@ -81,12 +81,15 @@ struct BadInputTests {
             $larder record --strict -o b.larder -- sh -c 'curl -s -o x http://127.0.0.1:1/; true'; echo $?
             $larder replay --strict b.larder -- sh -c 'curl -s -o x http://127.0.0.1:1/; true'; echo $?
             $larder run --strict --policy policy.yaml -- curl -sS -o x $url/no; echo $?
+            $larder record --strict --set limits.fields=2 -o c.larder -- sh -c 'curl -s -o x $url/; true'; echo $?
             """, ["HOME": folder.path, "TMPDIR": folder.path, "url": "http://127.0.0.1:\(origin.port)"])
-        #expect(outcome.output == "4\n0\n4\n4\n", "\(outcome)")
+        #expect(outcome.output == "4\n0\n4\n4\n4\n", "\(outcome)")
         for said in [
             "larder: 1 recorded in \(folder.path)/a.larder, 1 denied\n",
             "larder:   not recorded, because the request was denied (not this): GET http://127.0.0.1:\(origin.port)/no\n",
             "larder: 1 recorded in \(folder.path)/b.larder, 1 of them failures\n",
+            "larder: 0 recorded in \(folder.path)/c.larder\n",
+            "larder:   not recorded, because Larder did not accept the request (request_fields_too_large)\n",
             "larder: 0 replayed, 0 missed, 0 not requested, 1 failed\n",
             "larder:   failed (connection_refused): GET http://127.0.0.1:1/\n",
             "larder: 1 denied, 0 missed (--strict); to list these requests, use --summary\n",

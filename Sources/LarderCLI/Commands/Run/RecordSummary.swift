@@ -15,7 +15,9 @@ struct RecordSummary {
     var isWritten: Bool { if case .success = result { file.summary.failure == nil } else { false } }
     /// Whether all requests are recorded.
     var isComplete: Bool {
-        file.summary.isComplete && file.summary.tunnels.isEmpty && (tally?.deniedCount ?? 0) == 0 && tally?.sawRejection != true
+        file.summary.isComplete && file.summary.tunnels.isEmpty && (tally?.deniedCount ?? 0) == 0
+            && (tally?.rejectedCount ?? 0) == 0
+            && tally?.sawRejection != true
     }
 
     func text(remarks: [String]) -> String {
@@ -28,7 +30,15 @@ struct RecordSummary {
         lines += (tally?.refusals ?? []).prefix(Self.toldLimit).map {
             "  not recorded, because the request was denied (\($0.reason)): \($0.request)"
         }
-        let others = [denied, summary.tunnels.count, summary.unrecordedCount].reduce(0) { $0 + max(0, $1 - Self.toldLimit) }
+        let rejected = tally?.rejectedCount ?? 0
+        // Larder may not know the method and the URL of such a request.
+        lines += (tally?.rejections ?? []).prefix(Self.toldLimit).map { rejection in
+            let request = rejection.request.contains("://") ? ": \(rejection.request)" : ""
+            return "  not recorded, because Larder did not accept the request (\(rejection.reason))\(request)"
+        }
+        let others = [denied, rejected, summary.tunnels.count, summary.unrecordedCount].reduce(0) {
+            $0 + max(0, $1 - Self.toldLimit)
+        }
         if others > 0 { lines.append("  and \(others) more not recorded") }
         if case .failure(let error) = result {
             lines.append("the recording is incomplete: \(summary.failure ?? "\(error)")")

@@ -39,6 +39,10 @@ struct RequestTally {
     private(set) var failedCount = 0
     /// The first requests that failed at the origin.
     private(set) var failures: [NamedRequest] = []
+    /// Failed requests that Larder did not accept, such as requests with too many fields. They are not recorded.
+    private(set) var rejectedCount = 0
+    /// The first requests that Larder did not accept.
+    private(set) var rejections: [NamedRequest] = []
     /// Tunnels whose requests have no lines in the log.
     private(set) var tunnelCount = 0
     /// Hosts whose tunnels were intercepted. `rejectedHosts` are the hosts for which the client rejected Larder's certificate.
@@ -119,6 +123,10 @@ struct RequestTally {
         } else if outcome == "failed" {
             failedCount += 1
             note(record, error ?? outcome, in: \.failures)
+            if let status = (record["status"] as? NSNumber)?.intValue, (400...499).contains(status) {
+                rejectedCount += 1
+                note(record, error ?? outcome, in: \.rejections)
+            }
         }
     }
 
