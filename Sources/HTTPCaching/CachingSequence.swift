@@ -229,8 +229,8 @@ package struct CachingSequence: Sendable {
         let selectable = candidates.filter { $0 === asked || Vary.matches($0.nominatedFields, request.fields, secondary) }
         let identified = Freshening.identified(by: response.head, among: selectable, asked: asked)
         guard let newest = identified.first else {
-            // The 304 applies to another representation than the stored one: it changes nothing in the store, and no stale response
-            // replaces what the origin server now has.
+            // The 304 is about a representation that is not stored. It changes nothing in the store. If the second request fails, no stale
+            // response is served, because the origin server no longer has the stored representation.
             selected = nil
             return send(validating: nil)
         }

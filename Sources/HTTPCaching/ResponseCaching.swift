@@ -5,8 +5,8 @@ public protocol ResponseCaching: Sendable {
     /// The responses stored under a key, newest first.
     func responses(for key: CachedResponse.Key) async -> [CachedResponse]
 
-    /// Opens, for one task and at its beginning, the body of a response whose `octets` are not in memory. An open body stays readable
-    /// to its end.
+    /// Opens the body of a response whose `octets` are not in memory. One task reads the body, from the first byte. An open body stays
+    /// readable to its end.
     /// - Returns: `nil` if the body is gone.
     func body(of response: CachedResponse) -> (any CachedBodyReading)?
 

@@ -120,5 +120,11 @@ struct ExplainCommandTests {
         #expect(!judged.output.contains("accepts") && !unknown.output.contains("accepts"))
         let denied = try explain("https://example.test/", "--set", "tls.default=deny")
         #expect(denied.output.contains("no trust policy allows the host example.test"), "\(denied)")
+        #expect(!denied.output.contains("tunnel:"), "\(denied)")
+        let closed = try explain("https://example.test:8443/")
+        #expect(
+            closed.output.contains(
+                "├─ tunnel: a client that sends CONNECT gets 403 (port_not_allowed), because tunnel.ports does not contain 8443"),
+            "\(closed)")
     }
 }

@@ -50,6 +50,8 @@ struct PolicyCommandTests {
         func eval(_ words: String...) throws -> CommandLineTests.Outcome {
             try CommandLineTests.larder(["policy", "eval"] + words + ["-c", file])
         }
+        let incomplete = try eval("http://api.example/v1/a")
+        #expect(incomplete.code == 2 && incomplete.talk.contains("Give the method and the URL, for example: "), "\(incomplete)")
         let allowed = try eval("GET", "http://api.example/v1/a")
         #expect(allowed.code == 0, "\(allowed)")
         #expect(

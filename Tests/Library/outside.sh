@@ -50,7 +50,7 @@ build_and_run() {
         echo "FAILED  the outside package prints '$printed' in $2, not '$3'" >&2
         exit 1
     fi
-    # A program that ends right after it began finds its libraries' threads at their first work.
+    # The program ends at once, while the thread of its session still starts. Such an exit must not crash.
     local app run
     app=$(swift build --package-path "$work/$1" -c "$2" --show-bin-path)/App
     for ((run = 1; run <= 300; run++)); do

@@ -1,4 +1,2 @@
+// The Swift package manager requires a header of each C target. Nothing calls this target: at_exit.c says what it does.
 #pragma once
-
-/// Does nothing: Swift imports a C target only if it has a header. The code of this target is in at_exit.c.
-static inline void copenssl_at_exit(void) {}

@@ -113,7 +113,7 @@ package final class SnapshotWriter {
         let partial = partialPath(of: path)
         guard FileBasics.exists(partial) else { return try Snapshot(path: path).manifest.terms }
         let text = try onDatabase { () throws(DatabaseError) in
-            try SnapshotTables(Connection(path: partial, access: .writing)).manifest()
+            try SnapshotTables(Connection(path: partial, access: .browsing)).manifest()
         }
         guard let text else { throw .damaged("the manifest is missing") }
         return try Manifest(text: text).terms
