@@ -100,7 +100,7 @@ let package = Package(
         module(
             "Snapshots",
             uses: [
-                "HTTPMessage", "HTTPCaching", "HTTPSerialization", "ServerTrust", "SecretScanning", "SQLiteDatabase", "COpenSSL",
+                "HTTPMessage", "HTTPCaching", "HTTPSerialization", "ServerTrust", "SecretScanning", "SQLiteDatabase",
             ]),
         module("ResponseStore", uses: ["HTTPMessage", "HTTPCaching", "SQLiteDatabase", "EventLoop", "CXXHash"]),
         // Layer 3
@@ -109,6 +109,7 @@ let package = Package(
         // Layer 4
         module(
             "AccessLog", uses: ["HTTPMessage", "ServerTrust", "EventLoop", "UpstreamTransport", "ProxyCore", "CLinux"]),
+        module("AuditLog", uses: ["HTTPMessage", "TextCoding", "ServerTrust", "EventLoop"]),
         module(
             "Recordings",
             uses: [
@@ -125,14 +126,14 @@ let package = Package(
                 "TLSChannel",
                 "CertificateAuthority", "ClientPasswords", "EventLoop", "UpstreamTransport", "ResponseStore", "Reachability",
                 "Snapshots",
-                "ProxyCore", "AccessLog", "Recordings", "BodyTransforms", "SharedFetches", "Metrics",
+                "TextCoding", "ProxyCore", "AccessLog", "AuditLog", "Recordings", "BodyTransforms", "SharedFetches", "Metrics",
                 "CLinux",
             ]),
         module(
             "ProxyAdmin",
             uses: [
                 "HTTPMessage", "TextCoding", "Metrics", "HTTPWire", "HTTPCaching", "ProxyPolicy", "EventLoop", "ResponseStore",
-                "ProxyCore", "ProxyServer", "CLinux",
+                "ProxyCore", "AuditLog", "ProxyServer", "CLinux",
             ]),
         // Layer 5
         module("CommandSupport", uses: ["HTTPMessage", "ProxyPolicy", "ServerTrust"]),
@@ -177,7 +178,7 @@ let package = Package(
             uses: [
                 "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
                 "CertificateAuthority", "ClientPasswords", "SecretScanning", "EventLoop", "UpstreamTransport",
-                "HTTPSession", "ResponseStore", "Snapshots", "ProxyCore", "AccessLog", "Recordings", "ProxyServer",
+                "HTTPSession", "ResponseStore", "Snapshots", "ProxyCore", "AccessLog", "AuditLog", "Recordings", "ProxyServer",
                 "ProxyAdmin", "CommandSupport", "LocalCA", "Downloads", "LarderSettings", "PinTools", "PolicyTools",
                 "AdminClient",
                 "CommandEnvironment", "Doctor", "CLinux",
@@ -265,6 +266,7 @@ let package = Package(
             ]),
         tests(of: "SharedFetches", uses: ["HTTPMessage", "EventLoop"]),
         tests(of: "ProxyCore", uses: ["HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy"]),
+        tests(of: "AuditLog", uses: ["HTTPMessage", "TextCoding", "ServerTrust", "EventLoop"]),
         tests(of: "AccessLog", uses: ["HTTPMessage", "ServerTrust", "EventLoop", "ProxyCore"]),
         tests(of: "BodyTransforms", uses: ["HTTPMessage", "HTTPCaching", "ProxyPolicy", "EventLoop", "ProxyCore"]),
         tests(
@@ -289,7 +291,7 @@ let package = Package(
             uses: [
                 "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "UpstreamTransport", "HTTPSession", "ProxyPolicy",
                 "ServerTrust", "CertificateAuthority", "SecretScanning", "ResponseStore", "ProxyServer", "CommandSupport",
-                "LocalCA", "Downloads", "LarderSettings", "PinTools", "AdminClient", "CommandEnvironment", "Doctor",
+                "AuditLog", "LocalCA", "Downloads", "LarderSettings", "PinTools", "AdminClient", "CommandEnvironment", "Doctor",
                 "larder",
                 .product(name: "Logging", package: "swift-log"),
             ]),

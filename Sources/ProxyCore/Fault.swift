@@ -103,6 +103,14 @@ package enum Fault: Equatable, Sendable {
 }
 
 extension Fault {
+    /// Whether the settings or the rules reject the request or its response. A response that is only not stored is no denial.
+    package var isDenial: Bool {
+        switch self {
+        case .onlyIfCachedMiss, .offlineMiss: false
+        default: GatewayError(self).origin == .policy
+        }
+    }
+
     package init(_ code: ValidationFaults.Code) {
         switch code {
         case .noneAccepts: self = .noneAccepts

@@ -1,4 +1,5 @@
 import AccessLog
+import AuditLog
 import BodyTransforms
 import CLinux
 import CertificateAuthority
@@ -29,7 +30,8 @@ package final class ProxyServer: Sendable {
     package init(
         _ settings: ServerSettings, rules: PolicyRuleSet, shadow: PolicyRuleSet? = nil, store: ResponseStore,
         sockets: [ListeningSocket], transparent: TransparentSockets? = nil, loops: Int,
-        budgets: UpstreamBudgets = UpstreamBudgets(), accessLog: AccessLog, warn: @escaping @Sendable (String) -> Void = { _ in }
+        budgets: UpstreamBudgets = UpstreamBudgets(), accessLog: AccessLog, auditLog: AuditLog? = nil,
+        warn: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(SystemError) {
         addresses = sockets.map(\.address)
         let source = SettingsSource(settings: settings, rules: rules, shadow: shadow)
@@ -39,7 +41,7 @@ package final class ProxyServer: Sendable {
         for index in 0..<loops { handshakeBeginners.append(try LoopThread(name: "handshakes-\(index)", .beside)) }
         let shared = ServerShared(
             store: store, checks: try CheckPool(), leafMaker: try LoopThread(name: "leaves", .beside),
-            handshakeBeginners: handshakeBeginners, budgets: budgets, accessLog: accessLog,
+            handshakeBeginners: handshakeBeginners, budgets: budgets, accessLog: accessLog, auditLog: auditLog,
             instance: UInt64.random(in: 0...UInt64.max), current: current, warn: warn)
         self.shared = shared
         if settings.admission.passwords != nil { try shared.credentials.start() }

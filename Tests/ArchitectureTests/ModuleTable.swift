@@ -51,7 +51,7 @@ enum ModuleTable {
                 "UpstreamTransport", "CPSL",
             ], others: ["Glibc", "Synchronization"]),
         "Snapshots": Module(
-            ["HTTPMessage", "HTTPCaching", "HTTPSerialization", "ServerTrust", "SecretScanning", "SQLiteDatabase", "COpenSSL"],
+            ["HTTPMessage", "HTTPCaching", "HTTPSerialization", "ServerTrust", "SecretScanning", "SQLiteDatabase"],
             others: ["Glibc"]),
         "ResponseStore": Module(
             ["HTTPMessage", "HTTPCaching", "SQLiteDatabase", "EventLoop", "CXXHash", "CLinux"],
@@ -64,6 +64,7 @@ enum ModuleTable {
         "AccessLog": Module(
             ["HTTPMessage", "ServerTrust", "EventLoop", "UpstreamTransport", "ProxyCore", "CLinux"],
             others: ["Glibc", "Synchronization"]),
+        "AuditLog": Module(["HTTPMessage", "TextCoding", "ServerTrust", "EventLoop"], others: ["Glibc"]),
         "BodyTransforms": Module(
             ["HTTPMessage", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "EventLoop", "ProxyCore", "CLinux"],
             others: ["Glibc", "Synchronization"]),
@@ -78,13 +79,13 @@ enum ModuleTable {
                 "TLSChannel",
                 "CertificateAuthority", "ClientPasswords", "EventLoop", "UpstreamTransport", "ResponseStore", "Reachability",
                 "Snapshots",
-                "ProxyCore", "AccessLog", "Recordings", "BodyTransforms", "SharedFetches", "Metrics",
+                "TextCoding", "ProxyCore", "AccessLog", "AuditLog", "Recordings", "BodyTransforms", "SharedFetches", "Metrics",
                 "CLinux",
             ], others: ["Glibc", "Synchronization", "Logging"]),
         "ProxyAdmin": Module(
             [
                 "HTTPMessage", "TextCoding", "Metrics", "HTTPWire", "HTTPCaching", "ProxyPolicy", "EventLoop", "ResponseStore",
-                "ProxyCore",
+                "ProxyCore", "AuditLog",
                 "ProxyServer", "CLinux",
             ], others: ["Glibc"]),
         // Layer 5
@@ -125,7 +126,7 @@ enum ModuleTable {
                 "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
                 "CertificateAuthority", "ClientPasswords", "SecretScanning", "EventLoop", "UpstreamTransport", "HTTPSession",
                 "ResponseStore",
-                "Snapshots", "ProxyCore", "AccessLog", "Recordings", "ProxyServer", "ProxyAdmin", "CommandSupport",
+                "Snapshots", "ProxyCore", "AccessLog", "AuditLog", "Recordings", "ProxyServer", "ProxyAdmin", "CommandSupport",
                 "LocalCA", "Downloads", "LarderSettings", "PinTools", "PolicyTools", "AdminClient", "CommandEnvironment",
                 "Doctor",
                 "CLinux",

@@ -55,13 +55,13 @@ struct ExplainTests {
         _ = try explained.stage.fetch("/no-store")
         try eventually { try steps(explained.explain("/no-store"))["last response"] != nil }
         let explanation = try explained.explain("/no-store")
-        try Schema.check(explanation)
+        #expect(Schema.faults(of: explanation, in: "explain.schema.json") == [])
         let step = try #require(steps(explanation)["last response"])
         #expect((step["says"] as? String)?.hasPrefix("not stored: the response has no-store (request ") == true, "\(step)")
         #expect((step["values"] as? [String: Any])?["reason"] as? String == "no_store")
         // Without log.access.query Larder remembers no queries.
         let forgotten = try explained.explain("/no-store?a")
-        try Schema.check(forgotten)
+        #expect(Schema.faults(of: forgotten, in: "explain.schema.json") == [])
         let says = steps(forgotten)["last response"]?["says"] as? String
         #expect(says == "unknown: Larder does not remember the queries of requests (log.access.query is false)")
     }
@@ -93,7 +93,7 @@ struct ExplainTests {
                 #expect((steps(explanation)["fault"]?["values"] as? [String: Any])?["reason"] as? String == "closed")
             }
             #expect(explanation["tense"] as? String == "would")
-            try Schema.check(explanation)
+            #expect(Schema.faults(of: explanation, in: "explain.schema.json") == [])
         }
         #expect(explained.stage.requestCount() == asked)
         let heuristic = steps(try explained.explain("/heuristic"))["freshness"]
@@ -126,7 +126,7 @@ struct ExplainTests {
         let explanation = try explained.explain(path, fields: fields)
         #expect(real.status >= 400 && explanation["status"] as? Int == real.status)
         #expect(explanation["action"] as? String == "refuse" && explanation["reason"] as? String == real.code)
-        try Schema.check(explanation)
+        #expect(Schema.faults(of: explanation, in: "explain.schema.json") == [])
     }
 
     @Test(
@@ -190,7 +190,7 @@ struct ExplainTests {
         }
         let line = try #require(try explained.stage.proxy.loggedLines(2).last)
         let explanation = try explained.ask("GET /v1/traces?id=\(line["id"] as? String ?? "")").json
-        try Schema.check(explanation)
+        #expect(Schema.faults(of: explanation, in: "explain.schema.json") == [])
         #expect(
             (steps(explanation)["conditions"]?["values"] as? [String: [String]])?["fields"] == ["If-Modified-Since", "Range"])
         #expect((steps(explanation)["request"]?["values"] as? [String: [String]])?["conditions"] == ["If-None-Match"])
@@ -211,7 +211,7 @@ struct ExplainTests {
             let response = try explained.ask("GET /v1/traces?id=\(id)")
             #expect(!response.text.contains("secret"))
             let explanation = try response.json
-            try Schema.check(explanation)
+            #expect(Schema.faults(of: explanation, in: "explain.schema.json") == [])
             #expect(explanation["id"] as? String == id && explanation["tense"] as? String == "did")
             return explanation
         }
@@ -238,7 +238,7 @@ struct ExplainTests {
         let whole = try explained.explain("/parts")
         #expect(whole["action"] as? String == "forward" && whole["reason"] as? String == "partial")
         #expect((steps(whole)["request"]?["values"] as? [String: Any])?["conditions"] as? [String] == ["Range", "If-Range"])
-        for explanation in [held, whole] { try Schema.check(explanation) }
+        for explanation in [held, whole] { #expect(Schema.faults(of: explanation, in: "explain.schema.json") == []) }
         #expect(explained.stage.requestCount() == 1)
     }
 
@@ -251,7 +251,7 @@ struct ExplainTests {
             let head = explained.stage.head("QUERY", "/fresh", fields: fields + "Content-Length: 3\r\n")
             let told = try explained.ask("POST /v1/explain?content=3", body: head + content).json
             #expect(told["action"] as? String == action)
-            try Schema.check(told)
+            #expect(Schema.faults(of: told, in: "explain.schema.json") == [])
         }
         let head = explained.stage.head("QUERY", "/fresh", fields: fields + "Content-Length: 3\r\n")
         #expect(try explained.ask("POST /v1/explain", body: head).json["action"] as? String == "none")
@@ -265,10 +265,10 @@ struct ExplainTests {
         let shared = try explained.explain(
             "/x", fields: "Authorization: Basic c2VjcmV0\r\n", response: "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n\r\n")
         #expect(steps(shared)["storage"]?["section"] as? String == "RFC 9111 §3.5")
-        try Schema.check(shared)
+        #expect(Schema.faults(of: shared, in: "explain.schema.json") == [])
         let stored = try explained.explain("/x", response: "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n\r\n")
         #expect((steps(stored)["again"]?["values"] as? [String: Any])?["action"] as? String == "serve_stored")
-        try Schema.check(stored)
+        #expect(Schema.faults(of: stored, in: "explain.schema.json") == [])
         #expect(steps(stored)["look-up"]?["says"] as? String == "skipped: the saved response is used instead of the store")
         #expect(stored["reason"] as? String == "stored" && steps(stored)["decision"] == nil)
         let old = try explained.explain(
@@ -286,7 +286,7 @@ struct ExplainTests {
                 "/x",
                 response: "HTTP/1.1 302 Found\r\nLocation: https://s.example/y?Expires=\(end)&Signature=a\r\n"
                     + "Cache-Control: max-age=86400\r\n\r\n")
-            try Schema.check(explanation)
+            #expect(Schema.faults(of: explanation, in: "explain.schema.json") == [])
             return steps(explanation)["storage"]
         }
         let stored = try storage(secondsLeft: 3600)
@@ -335,7 +335,7 @@ struct ExplainTests {
         }
         return try explained.stage.proxy.loggedLines(3).dropFirst().map { line in
             let explanation = try explained.ask("GET /v1/traces?id=\(line["id"] as? String ?? "")").json
-            try Schema.check(explanation)
+            #expect(Schema.faults(of: explanation, in: "explain.schema.json") == [])
             let freshness = try #require(steps(explanation)["freshness"])
             let lifetime = steps(["steps": freshness["steps"] ?? []])["lifetime"]
             let isFresh = (freshness["values"] as? [String: Any])?["fresh"] as? Bool == true

@@ -18,9 +18,10 @@ struct ServeTests {
         /// - Parameters:
         ///   - store: the name of its file in the folder; in memory if `nil`.
         ///   - descriptors: its descriptor limit, if lower than that of the tests.
+        ///   - environment: variables beside those of `CleanEnvironment`.
         init(
             _ yaml: String = "", in place: TemporaryFolder? = nil, store: String? = nil, descriptors: Int? = nil,
-            listensAsWritten: Bool = false
+            listensAsWritten: Bool = false, environment: [String: String] = [:]
         ) throws {
             folder = try place ?? TemporaryFolder()
             let storePath = store.map { [folder] in "\(folder.path)/\($0)" } ?? ":memory:"
@@ -37,7 +38,7 @@ struct ServeTests {
                 process.arguments = ["-c", "ulimit -n \(descriptors); exec \"$0\" \"$@\"", larder] + (process.arguments ?? [])
                 process.executableURL = URL(filePath: "/bin/sh")
             }
-            process.environment = CleanEnvironment.variables
+            process.environment = CleanEnvironment.variables.merging(environment) { $1 }
             process.standardOutput = FileHandle.nullDevice
             process.standardError = talk.pipe
             process.terminationHandler = { [ended] _ in ended.signal() }

@@ -35,8 +35,8 @@ public struct Larder: ParsableCommand {
               3  a test of the rules failed (policy test)
               4  a denied or missed request (run, record and replay with --strict),
                  or a request that the rules deny (policy eval)
-              5  a damaged store (cache verify), or a snapshot or lock that does not
-                 match (also run --locked)
+              5  a damaged store (cache verify) or audit log (log verify), or a
+                 snapshot or lock that does not match (also run --locked)
               6  snapshots that differ (snapshot diff), a policy that allows more
                  (policy diff), or lines that are not imported (policy import)
               7  pins that do not match (pins check)
@@ -50,7 +50,8 @@ public struct Larder: ParsableCommand {
             DoctorCommand.self, StatusCommand.self, TopCommand.self,
             ReloadCommand.self, ModeCommand.self, StopCommand.self, ExplainCommand.self, CacheCommand.self, ConfigCommand.self,
             PolicyCommand.self, PinsCommand.self, AuthorityCommand.self,
-            SnapshotCommand.self, HARCommand.self, LockCommand.self, VersionCommand.self, CompletionsCommand.self,
+            SnapshotCommand.self, HARCommand.self, LockCommand.self, LogCommand.self, VersionCommand.self,
+            CompletionsCommand.self,
             NetworkCommand.self,
         ])
 

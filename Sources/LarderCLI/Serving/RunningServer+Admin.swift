@@ -94,7 +94,7 @@ extension RunningServer {
 
     private func statusSource(_ plan: ServingPlan) -> StatusSource {
         let accessLog = accessLog
-        return StatusSource(
+        var source = StatusSource(
             version: Version.number, process: getpid(),
             startedAt: startedAt,
             settingsFile: { self.readFiles.withLock { $0.file } },
@@ -106,6 +106,8 @@ extension RunningServer {
             pinChecks: {
                 self.pinAudit.findings.listed.map { ("\($0.host):\($0.port)", $0.matchedCount, $0.mismatchedCount) }
             })
+        source.auditLog = auditLog
+        return source
     }
 }
 

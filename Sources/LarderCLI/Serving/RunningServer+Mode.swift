@@ -15,6 +15,14 @@ extension RunningServer {
     private func make(_ change: ModeRoutes.Change) -> ModeRoutes.Outcome {
         let former = served.withLock { $0 }
         let mode = change.mode.flatMap(LarderSettings.Mode.init) ?? former.settings.mode
+        let outcome = made(change, mode, former)
+        noteAudit(of: outcome, from: former.settings.mode, to: mode)
+        return outcome
+    }
+
+    private func made(
+        _ change: ModeRoutes.Change, _ mode: LarderSettings.Mode, _ former: ServedSettings
+    ) -> ModeRoutes.Outcome {
         if change.rewinds, !former.switched(to: mode).settings.replays {
             return .refused(reason: "nothing to restart: mode \(mode.rawValue) does not replay")
         }

@@ -1,5 +1,6 @@
 import AccessLog
 import ArgumentParser
+import AuditLog
 import CertificateAuthority
 import ClientPasswords
 import CommandSupport
@@ -24,6 +25,8 @@ final class RunningServer: Sendable {
     /// A message about the store if the store is not available as the settings require.
     let storeRemark: String?
     let accessLog: AccessLog
+    /// The audit log; `nil` if the settings name none, or for a Larder that serves one command.
+    let auditLog: AuditLog?
     private let freedMemory: FreedMemory?
     private let sources: SettingsSources
     private let pseudonym: String
@@ -86,6 +89,7 @@ final class RunningServer: Sendable {
             logger.error("cannot write the access log \(printable(settings.log.access.path)): \(error)")
             throw ExitCode.failure
         }
+        auditLog = try Self.openAuditLog(plan, loaded.file, logger)
         // The admin socket is opened after the store, which fails more often. Every failure below closes the socket.
         let adminSocket = try Self.openAdminSocket(
             plan, for: sockets.first.map { ListenAddress(address: $0.address.address, port: $0.address.port) } ?? .defaults[0],
@@ -123,7 +127,7 @@ final class RunningServer: Sendable {
             server = try ProxyServer(
                 serverSettings, rules: settings.policy, shadow: settings.shadow.loaded, store: store, sockets: sockets,
                 transparent: transparent, loops: plan.loopCount,
-                budgets: ServerAssembly.budgets(settings, atMost: room.origins), accessLog: accessLog
+                budgets: ServerAssembly.budgets(settings, atMost: room.origins), accessLog: accessLog, auditLog: auditLog
             ) { logger.warning("\($0)") }
         } catch let refusal as RunningRecordings.Refusal {
             adminSocket?.close()
@@ -165,7 +169,9 @@ final class RunningServer: Sendable {
         case .drain: drain()
         case .end: end()
         case .reload: reload { _ in }
-        case .reopenLogs: accessLog.reopen()
+        case .reopenLogs:
+            accessLog.reopen()
+            auditLog?.reopen()
         }
     }
 
@@ -217,6 +223,7 @@ final class RunningServer: Sendable {
         reloading.sync {}
         store.shutdown()
         finishRecording()
+        auditLog?.close()
         if !accessLog.close() { log.logger.warning("the access log is not writable: its last lines are lost") }
     }
 
@@ -232,6 +239,7 @@ final class RunningServer: Sendable {
                 defer { self.reportReady() }
                 let outcome = self.readAgain(allowingEmpty: allowsEmpty || self.allowsEmpty)
                 self.latestReload.withLock { $0 = (.now, outcome.isDone) }
+                self.noteAudit(of: outcome)
                 return outcome
             }, ended)
     }

@@ -19,6 +19,9 @@ struct ServingPlan {
     let servesCommand: Bool
     private let environment: [String: String]
 
+    /// The user's state folder; `nil` if no variable names it.
+    var stateFolder: String? { UserFolders(environment).state }
+
     /// - Parameter listener: the first of the addresses that Larder listens on.
     /// - Returns: `nil` if the admin socket is off, or its place is unknown.
     func adminSocketPath(for listener: ListenAddress) -> String? { AdminSocketPath.of(settings, environment, listener: listener) }

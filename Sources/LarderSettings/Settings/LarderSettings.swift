@@ -95,6 +95,19 @@ extension LarderSettings {
     package struct Log: Equatable, Sendable {
         package var level = LogLevel.info
         package var access = AccessLog()
+        /// The path of the audit log; `nil` for none.
+        package var audit: String?
+        package var auditRequests = AuditedRequests.denied
+        package var auditFiles = AuditFiles()
+    }
+
+    package enum AuditedRequests: String, CaseIterable, Sendable { case denied, all }
+
+    package struct AuditFiles: Equatable, Sendable {
+        /// At this size in bytes, and at this age, a new file begins.
+        package var size: UInt64 = 64 << 20
+        package var age = Duration.seconds(86_400)
+        package var count = 30
     }
 
     package enum LogLevel: String, CaseIterable, Sendable { case trace, debug, info, notice, warning, error, critical }

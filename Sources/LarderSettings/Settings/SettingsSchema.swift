@@ -54,6 +54,22 @@ package enum SettingsSchema {
         Setting(
             "log.access.query", \.log.access.includesQuery, .boolean,
             "Whether the access log contains the query of each URL. Queries often contain secrets."),
+        Setting(
+            "log.audit", \.log.audit, .optional(.path, or: "off", meaning: "no audit log"),
+            "The audit log: decisions of policy and trust, and changes of settings and mode, in a file that cannot be changed "
+                + "unnoticed. `larder log verify` checks it. See [audit-log.md](audit-log.md)."),
+        Setting(
+            "log.audit_requests", \.log.auditRequests, .word(),
+            "Which requests the audit log contains: `denied` requests, or `all`."),
+        Setting(
+            "log.audit_files.size", \.log.auditFiles.size, .size((64 << 10)...(1 << 30)),
+            "Size at which Larder begins a new file for the audit log."),
+        Setting(
+            "log.audit_files.age", \.log.auditFiles.age, .time(60_000...(365 * 86_400_000)),
+            "Age at which Larder begins a new file for the audit log."),
+        Setting(
+            "log.audit_files.count", \.log.auditFiles.count, .number(1...10_000),
+            "Maximum number of files of the audit log, with the newest one. Larder deletes the oldest file beyond this number."),
 
         Setting(
             "limits.request_line", \.limits.requestLineLength, .size(64...(1 << 20)), reloadable: true,

@@ -62,6 +62,7 @@ struct StatusReport {
             ("bytes", .object([("sent", .count(loops.sentBytes)), ("saved", .count(loops.savedBytes))])),
             ("transforms", transformsJSON), ("store", storeJSON), ("memory", memoryJSON),
             ("access_log", .object([("dropped", .count(process.droppedLines()))])),
+            ("audit_log", auditLogJSON),
             ("warnings", .array(warnings.map(Self.json))),
         ])
     }
@@ -99,6 +100,14 @@ struct StatusReport {
             ("evicted", .number(store.memoryEvicted)), ("index_bytes", .number(store.indexBytes)),
             ("allocated", .number(allocator.given)), ("held", .number(allocator.held)),
             ("resident", residentBytes.map(JSONText.number) ?? .null),
+        ])
+    }
+
+    private var auditLogJSON: JSONText {
+        guard let log = process.auditLog else { return .null }
+        return .object([
+            ("path", .string(log.path)), ("seal", log.newestSeal.map { .string("\($0)") } ?? .null),
+            ("lost", .count(log.lostCount)),
         ])
     }
 
@@ -144,6 +153,15 @@ struct StatusReport {
         if let residentBytes { lines.append(("resident", EntryText.size(UInt64(residentBytes)))) }
         let dropped = process.droppedLines()
         if dropped > 0 { lines.append(("access log", "\(dropped) lines dropped")) }
+        if let log = process.auditLog {
+            let lost = log.lostCount
+            lines.append(
+                (
+                    "audit log",
+                    log.path + (log.newestSeal.map { ", newest seal \($0)" } ?? ", not sealed yet")
+                        + (lost > 0 ? ", \(lost) events lost" : "")
+                ))
+        }
         for warning in warnings { lines.append(("warning", "\(warning.at.rfc3339) \(printable(warning.message, limit: 4096))")) }
         return lines.map { Self.padded($0.0) + printable($0.1, limit: 8192) + "\n" }.joined()
     }

@@ -1,3 +1,4 @@
+import AuditLog
 import EventLoop
 import HTTPMessage
 import ProxyServer
@@ -44,6 +45,8 @@ package struct StatusSource: Sendable {
     package var memoryLimit: Int
     /// Lines that the access log dropped.
     package var droppedLines: @Sendable () -> UInt64
+    /// The audit log; `nil` if there is none.
+    package var auditLog: AuditLog?
     /// The latest attempt to read the settings: the start, until the first reload.
     package var latestReload: @Sendable () -> (at: Timestamp, succeeded: Bool)
     /// Why this Larder is not ready for further requests; `nil` if it is ready.

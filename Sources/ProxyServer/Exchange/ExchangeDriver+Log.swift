@@ -12,6 +12,7 @@ extension ExchangeDriver {
         if let transform = exchange.trace.transform { worker.note(transform) }
         if exchange.trace.reported != nil || exchange.trace.shadow != nil { reportPolicy() }
         keepTrace()
+        if worker.auditLog != nil { noteAudit() }
         if accessLog.isOff { return }
         let record = accessRecord()
         if let recorder = recording.takeLoggedRecorder() { return logOnceRecorded(record, in: recorder) }

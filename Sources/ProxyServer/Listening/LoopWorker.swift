@@ -1,4 +1,5 @@
 import AccessLog
+import AuditLog
 import BodyTransforms
 import EventLoop
 import HTTPMessage
@@ -50,6 +51,7 @@ final class LoopWorker {
     /// Whether the server is stopping: no background work begins.
     private(set) var isDraining = false
     let accessLog: AccessLogBuffer
+    let auditLog: AuditLog?
     @exclusivity(unchecked) private var counts = LoopStatistics()
     @exclusivity(unchecked) var metrics = LoopMetrics()
     let traces: TraceRing
@@ -70,6 +72,7 @@ final class LoopWorker {
         transports = WorkerTransports(
             Transport(loop: loop, configuration: current.settings.transport, budgets: shared.budgets), on: loop)
         accessLog = shared.accessLog.makeBuffer()
+        auditLog = shared.auditLog
         let traceLimits = current.settings.traceLimits
         traces = TraceRing(count: traceLimits.count, byteCount: traceLimits.byteCount / loops)
         readBuffer = .allocate(byteCount: RecordBuffers.contentLength, alignment: 16)

@@ -1,4 +1,5 @@
 import AccessLog
+import AuditLog
 import BodyTransforms
 import EventLoop
 import ProxyCore
@@ -36,6 +37,8 @@ final class ServerShared: Sendable {
     let budgets: UpstreamBudgets
     let counts: ConnectionCounts
     let accessLog: AccessLog
+    /// The audit log; `nil` if the settings name none.
+    let auditLog: AuditLog?
     /// Reports a warning to the operator. Called on any thread.
     let warn: @Sendable (String) -> Void
     /// Distinguishes this process's request ids from those of other processes.
@@ -45,7 +48,7 @@ final class ServerShared: Sendable {
     init(
         store: ResponseStore, checks: CheckPool, leafMaker: LoopThread, handshakeBeginners: [LoopThread],
         budgets: UpstreamBudgets,
-        accessLog: AccessLog, instance: UInt64,
+        accessLog: AccessLog, auditLog: AuditLog?, instance: UInt64,
         current: Current,
         warn: @escaping @Sendable (String) -> Void
     ) {
@@ -57,6 +60,7 @@ final class ServerShared: Sendable {
         self.counts = ConnectionCounts(loops: handshakeBeginners.count)
         self.warn = warn
         self.accessLog = accessLog
+        self.auditLog = auditLog
         self.instance = instance
         state = Guarded(current)
     }

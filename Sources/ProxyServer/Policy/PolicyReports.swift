@@ -108,7 +108,7 @@ final class PolicyReports: Sendable {
     }
 
     /// - Returns: the text, with `…` in place of the part that is cut.
-    private static func text(_ span: Span<UInt8>, limit: Int) -> String {
+    static func text(_ span: Span<UInt8>, limit: Int) -> String {
         let kept = span.extracting(0..<min(span.count, limit))
         return kept.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) } + (span.count > limit ? "…" : "")
     }

@@ -38,7 +38,8 @@ package struct HARExport {
     private func write(_ recording: Recording, to sink: Sink) throws(SnapshotError) {
         let total = Double(recording.times.total) / 1000
         try sink(
-            Array("{\"startedDateTime\":\"\(HARTime.text(recording.times.started))\",\"time\":".utf8) + Self.number(total).text()
+            Array("{\"startedDateTime\":\"\(RFC3339Time.text(recording.times.started))\",\"time\":".utf8)
+                + Self.number(total).text()
                 + Array(",\"request\":".utf8))
         try writeRequest(recording, to: sink)
         try sink(Array(",\"response\":".utf8))

@@ -170,7 +170,7 @@ package final class HARImport {
         }
         let tls = microseconds("ssl")
         let connect = microseconds("connect").map { max(0, $0 - (tls ?? 0)) }
-        let started = entry["startedDateTime"]?.string.flatMap(HARTime.read) ?? Timestamp(seconds: 0)
+        let started = entry["startedDateTime"]?.string.flatMap(RFC3339Time.read) ?? Timestamp(seconds: 0)
         return RecordedTimes(
             started: started,
             phases: [

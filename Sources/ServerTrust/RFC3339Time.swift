@@ -1,16 +1,16 @@
-import HTTPMessage
-import ServerTrust
+package import HTTPMessage
 
-/// HAR 1.2 times: RFC 3339 with milliseconds.
-enum HARTime {
-    static func text(_ time: Timestamp) -> String {
+/// Times with milliseconds in the form of RFC 3339, as in HAR 1.2 and the audit log.
+package enum RFC3339Time {
+    /// `2027-01-31T12:00:00.006Z`
+    package static func text(_ time: Timestamp) -> String {
         let seconds = POSIXTime(seconds: time.seconds).rfc3339.dropLast()
         let rest = String(time.milliseconds - time.seconds * 1000)
         return seconds + "." + String(repeating: "0", count: 3 - rest.utf8.count) + rest + "Z"
     }
 
     /// - Returns: `nil` if the text is not a date and time with a time zone.
-    static func read(_ text: String) -> Timestamp? {
+    package static func read(_ text: String) -> Timestamp? {
         let octets = Array(text.utf8)
         func number(_ range: Range<Int>) -> Int? {
             guard range.upperBound <= octets.count, octets[range].allSatisfy(ASCII.isDigit) else { return nil }

@@ -1,20 +1,18 @@
 import Foundation
-import Testing
 
-/// Checks JSON against docs/explain.schema.json, with the subset of JSON Schema that this file uses.
-struct Schema {
+/// Checks JSON against a schema in docs, with the subset of JSON Schema that those schemas use.
+package struct Schema {
     private let root: [String: Any]
 
-    private static var published: [String: Any] {
-        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../docs/explain.schema.json")
-        let data = (try? Data(contentsOf: file)) ?? Data()
-        return (try? JSONSerialization.jsonObject(with: data)) as? [String: Any] ?? [:]
-    }
-
-    static func check(_ value: Any, sourceLocation: SourceLocation = #_sourceLocation) throws {
-        let root = published
-        try #require(!root.isEmpty, "docs/explain.schema.json")
-        #expect(Schema(root: root).faults(of: value, by: root, at: "$") == [], sourceLocation: sourceLocation)
+    /// - Parameter file: the name of the schema in docs.
+    /// - Returns: what is wrong, with its place; empty if the value conforms to the schema.
+    package static func faults(of value: Any, in file: String) -> [String] {
+        let path = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../docs/\(file)")
+        guard let data = try? Data(contentsOf: path),
+            let root = (try? JSONSerialization.jsonObject(with: data)) as? [String: Any],
+            !root.isEmpty
+        else { return ["docs/\(file) is not readable"] }
+        return Schema(root: root).faults(of: value, by: root, at: "$")
     }
 
     private func faults(of value: Any, by schema: [String: Any], at place: String) -> [String] {
