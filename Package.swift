@@ -109,6 +109,7 @@ let package = Package(
         // Layer 4
         module(
             "AccessLog", uses: ["HTTPMessage", "ServerTrust", "EventLoop", "UpstreamTransport", "ProxyCore", "CLinux"]),
+        module("Telemetry", uses: ["HTTPMessage", "TextCoding", "EventLoop"]),
         module("AuditLog", uses: ["HTTPMessage", "TextCoding", "ServerTrust", "EventLoop"]),
         module(
             "Recordings",
@@ -126,7 +127,8 @@ let package = Package(
                 "TLSChannel",
                 "CertificateAuthority", "ClientPasswords", "EventLoop", "UpstreamTransport", "ResponseStore", "Reachability",
                 "Snapshots",
-                "TextCoding", "ProxyCore", "AccessLog", "AuditLog", "Recordings", "BodyTransforms", "SharedFetches", "Metrics",
+                "TextCoding", "ProxyCore", "AccessLog", "AuditLog", "Telemetry", "Recordings", "BodyTransforms", "SharedFetches",
+                "Metrics",
                 "CLinux",
             ]),
         module(
@@ -178,7 +180,8 @@ let package = Package(
             uses: [
                 "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
                 "CertificateAuthority", "ClientPasswords", "SecretScanning", "EventLoop", "UpstreamTransport",
-                "HTTPSession", "ResponseStore", "Snapshots", "ProxyCore", "AccessLog", "AuditLog", "Recordings", "ProxyServer",
+                "HTTPSession", "ResponseStore", "Snapshots", "ProxyCore", "AccessLog", "AuditLog", "Telemetry", "Recordings",
+                "ProxyServer",
                 "ProxyAdmin", "CommandSupport", "LocalCA", "Downloads", "LarderSettings", "PinTools", "PolicyTools",
                 "AdminClient",
                 "CommandEnvironment", "Doctor", "CLinux",
@@ -266,6 +269,7 @@ let package = Package(
             ]),
         tests(of: "SharedFetches", uses: ["HTTPMessage", "EventLoop"]),
         tests(of: "ProxyCore", uses: ["HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy"]),
+        tests(of: "Telemetry", uses: ["HTTPMessage", "EventLoop"]),
         tests(of: "AuditLog", uses: ["HTTPMessage", "TextCoding", "ServerTrust", "EventLoop"]),
         tests(of: "AccessLog", uses: ["HTTPMessage", "ServerTrust", "EventLoop", "ProxyCore"]),
         tests(of: "BodyTransforms", uses: ["HTTPMessage", "HTTPCaching", "ProxyPolicy", "EventLoop", "ProxyCore"]),

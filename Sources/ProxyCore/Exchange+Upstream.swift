@@ -49,6 +49,12 @@ extension Exchange {
 
     /// The request as sent to the origin, with Larder's conditions.
     package func writeForwardedHead(into output: inout [UInt8]) {
+        let start = output.count
+        writeUntracedHead(into: &output)
+        if context.tracing != nil { traceContext?.writeParent(into: &output, from: start) }
+    }
+
+    private func writeUntracedHead(into output: inout [UInt8]) {
         if let completion = ranges.completion {
             return ForwardedRequest(
                 request: request, fields: completion.fields(from: request.fields), body: incoming.body, context: context,
@@ -358,6 +364,8 @@ extension Exchange {
     /// The request for the rest of an interrupted body, as sent to the origin.
     package func writeContinuedHead(into output: inout [UInt8]) {
         guard let continuation = upstream.continuation else { return }
+        let start = output.count
+        defer { if context.tracing != nil { traceContext?.writeParent(into: &output, from: start) } }
         ForwardedRequest(
             request: request, fields: continuation.fields(from: request.fields), body: .none, context: context,
             asksForWhole: false

@@ -140,6 +140,8 @@ package final class ExchangeContext: Sendable {
     package let denial: DenialLookUp
     /// The name of this instance in Via, by which it detects loops (RFC 9110 §7.6.3).
     package let pseudonym: [UInt8]
+    /// Which requests are traced; `nil` for none.
+    package let tracing: TraceContext.Sampling?
     /// A secret for multipart boundaries, so that the authors of content cannot predict them.
     let boundarySecret: UInt64
     private let viaLine: [UInt8]
@@ -161,7 +163,7 @@ package final class ExchangeContext: Sendable {
         trustSummary: @escaping @Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> TrustSummary? = { _, _, _ in nil
         },
         denial: @escaping DenialLookUp = { _, _, _, _ in nil },
-        pseudonym: [UInt8] = Array("larder".utf8),
+        pseudonym: [UInt8] = Array("larder".utf8), tracing: TraceContext.Sampling? = nil,
         boundarySecret: UInt64 = 0
     ) {
         self.rules = rules
@@ -187,6 +189,7 @@ package final class ExchangeContext: Sendable {
         self.trustSummary = trustSummary
         self.denial = denial
         self.pseudonym = pseudonym
+        self.tracing = tracing
         self.boundarySecret = boundarySecret
         self.viaLine = Array("Via: 1.1 ".utf8) + pseudonym + [0x0D, 0x0A]
         self.viaLineOfHTTP10 = Array("Via: 1.0 ".utf8) + pseudonym + [0x0D, 0x0A]

@@ -12,6 +12,7 @@ import Reachability
 import Recordings
 import ResponseStore
 import Synchronization
+import Telemetry
 import UpstreamTransport
 
 /// The proxy: listeners, loops, and their shared state. Started once; drained or stopped once.
@@ -31,6 +32,7 @@ package final class ProxyServer: Sendable {
         _ settings: ServerSettings, rules: PolicyRuleSet, shadow: PolicyRuleSet? = nil, store: ResponseStore,
         sockets: [ListeningSocket], transparent: TransparentSockets? = nil, loops: Int,
         budgets: UpstreamBudgets = UpstreamBudgets(), accessLog: AccessLog, auditLog: AuditLog? = nil,
+        telemetry: Telemetry? = nil,
         warn: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(SystemError) {
         addresses = sockets.map(\.address)
@@ -42,6 +44,7 @@ package final class ProxyServer: Sendable {
         let shared = ServerShared(
             store: store, checks: try CheckPool(), leafMaker: try LoopThread(name: "leaves", .beside),
             handshakeBeginners: handshakeBeginners, budgets: budgets, accessLog: accessLog, auditLog: auditLog,
+            telemetry: telemetry,
             instance: UInt64.random(in: 0...UInt64.max), current: current, warn: warn)
         self.shared = shared
         if settings.admission.passwords != nil { try shared.credentials.start() }
@@ -204,7 +207,7 @@ package final class ProxyServer: Sendable {
             plaintextRule: settings.transport.trust.flatMap(plaintextRule),
             activeTrust: activeTrust(settings.transport.trust), judgeChain: judgeChain(settings.transport.trust),
             trustSummary: trustSummary(settings.transport.trust), denial: denial(settings.transport),
-            pseudonym: Array(settings.pseudonym.utf8),
+            pseudonym: Array(settings.pseudonym.utf8), tracing: settings.tracing,
             boundarySecret: UInt64.random(in: 0...UInt64.max))
     }
 }

@@ -92,6 +92,8 @@ package struct ServerSettings: Sendable {
     package var handshakeLimit = 1024
     package var tunnelPorts: ExchangeContext.TunnelPorts = .listed([443, 80])
     package var setCookie = SetCookieStorage.explicit
+    /// Which requests are traced; `nil` for none.
+    package var tracing: TraceContext.Sampling?
     package var targets = TargetedCacheControl.none
     package var tellsKey = false
     package var hostMismatch: ExchangeContext.HostMismatch = .ignore

@@ -64,6 +64,7 @@ enum ModuleTable {
         "AccessLog": Module(
             ["HTTPMessage", "ServerTrust", "EventLoop", "UpstreamTransport", "ProxyCore", "CLinux"],
             others: ["Glibc", "Synchronization"]),
+        "Telemetry": Module(["HTTPMessage", "TextCoding", "EventLoop"], others: ["Synchronization"]),
         "AuditLog": Module(["HTTPMessage", "TextCoding", "ServerTrust", "EventLoop"], others: ["Glibc"]),
         "BodyTransforms": Module(
             ["HTTPMessage", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "EventLoop", "ProxyCore", "CLinux"],
@@ -79,7 +80,8 @@ enum ModuleTable {
                 "TLSChannel",
                 "CertificateAuthority", "ClientPasswords", "EventLoop", "UpstreamTransport", "ResponseStore", "Reachability",
                 "Snapshots",
-                "TextCoding", "ProxyCore", "AccessLog", "AuditLog", "Recordings", "BodyTransforms", "SharedFetches", "Metrics",
+                "TextCoding", "ProxyCore", "AccessLog", "AuditLog", "Telemetry", "Recordings", "BodyTransforms", "SharedFetches",
+                "Metrics",
                 "CLinux",
             ], others: ["Glibc", "Synchronization", "Logging"]),
         "ProxyAdmin": Module(
@@ -126,7 +128,8 @@ enum ModuleTable {
                 "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
                 "CertificateAuthority", "ClientPasswords", "SecretScanning", "EventLoop", "UpstreamTransport", "HTTPSession",
                 "ResponseStore",
-                "Snapshots", "ProxyCore", "AccessLog", "AuditLog", "Recordings", "ProxyServer", "ProxyAdmin", "CommandSupport",
+                "Snapshots", "ProxyCore", "AccessLog", "AuditLog", "Telemetry", "Recordings", "ProxyServer", "ProxyAdmin",
+                "CommandSupport",
                 "LocalCA", "Downloads", "LarderSettings", "PinTools", "PolicyTools", "AdminClient", "CommandEnvironment",
                 "Doctor",
                 "CLinux",

@@ -8,13 +8,16 @@ import TextCoding
 struct ProcessLog: Sendable {
     let logger: Logger
     let warnings = RecentWarnings()
+    /// Gets each message that is logged, beside standard error.
+    let listener = LogListener()
     private let threshold: LogThreshold
 
     init(level: LarderSettings.LogLevel) {
         let threshold = LogThreshold(level)
         self.threshold = threshold
         let warnings = warnings
-        logger = Logger(label: "larder") { _ in StandardErrorLog(threshold: threshold, warnings: warnings) }
+        let listener = listener
+        logger = Logger(label: "larder") { _ in StandardErrorLog(threshold: threshold, warnings: warnings, listener: listener) }
     }
 
     /// Affects every copy of the logger, in all modules.
@@ -41,12 +44,16 @@ final class LogThreshold: Sendable {
 struct StandardErrorLog: LogHandler {
     let threshold: LogThreshold
     private let warnings: RecentWarnings
+    private let listener: LogListener
     var metadata: Logger.Metadata = [:]
     private var ownLevel: Logger.Level?
 
-    init(threshold: LogThreshold, warnings: RecentWarnings = RecentWarnings()) {
+    init(
+        threshold: LogThreshold, warnings: RecentWarnings = RecentWarnings(), listener: LogListener = LogListener()
+    ) {
         self.threshold = threshold
         self.warnings = warnings
+        self.listener = listener
     }
 
     var logLevel: Logger.Level {
@@ -62,11 +69,26 @@ struct StandardErrorLog: LogHandler {
     func log(event: LogEvent) {
         let message = "\(event.message)"
         if event.level >= .warning { warnings.add(message) }
+        listener.hear(event.level, message)
         Terminal.talk(line(event.level, message))
     }
 
     func line(_ level: Logger.Level, _ message: String) -> String {
         let prefix = level >= .warning ? "\(level): " : ""
         return "larder: \(prefix)\(printable(message, limit: 4096))\n"
+    }
+}
+
+/// Passes the messages of the log on, once a receiver is set.
+final class LogListener: Sendable {
+    typealias Receiver = @Sendable (Logger.Level, String) -> Void
+
+    private let receiver = Mutex<Receiver?>(nil)
+
+    func set(_ receiver: Receiver?) { self.receiver.withLock { $0 = receiver } }
+
+    func hear(_ level: Logger.Level, _ message: String) {
+        let receiver = self.receiver.withLock { $0 }
+        receiver?(level, message)
     }
 }

@@ -27,6 +27,8 @@ final class RunningServer: Sendable {
     let accessLog: AccessLog
     /// The audit log; `nil` if the settings name none, or for a Larder that serves one command.
     let auditLog: AuditLog?
+    /// The export of traces and logs; `nil` if the settings name no collector.
+    private let telemetry: TelemetryExport?
     private let freedMemory: FreedMemory?
     private let sources: SettingsSources
     private let pseudonym: String
@@ -90,6 +92,7 @@ final class RunningServer: Sendable {
             throw ExitCode.failure
         }
         auditLog = try Self.openAuditLog(plan, loaded.file, logger)
+        telemetry = try TelemetryExport.start(settings, log)
         // The admin socket is opened after the store, which fails more often. Every failure below closes the socket.
         let adminSocket = try Self.openAdminSocket(
             plan, for: sockets.first.map { ListenAddress(address: $0.address.address, port: $0.address.port) } ?? .defaults[0],
@@ -127,7 +130,8 @@ final class RunningServer: Sendable {
             server = try ProxyServer(
                 serverSettings, rules: settings.policy, shadow: settings.shadow.loaded, store: store, sockets: sockets,
                 transparent: transparent, loops: plan.loopCount,
-                budgets: ServerAssembly.budgets(settings, atMost: room.origins), accessLog: accessLog, auditLog: auditLog
+                budgets: ServerAssembly.budgets(settings, atMost: room.origins), accessLog: accessLog, auditLog: auditLog,
+                telemetry: telemetry?.telemetry
             ) { logger.warning("\($0)") }
         } catch let refusal as RunningRecordings.Refusal {
             adminSocket?.close()
@@ -223,6 +227,7 @@ final class RunningServer: Sendable {
         reloading.sync {}
         store.shutdown()
         finishRecording()
+        telemetry?.close()
         auditLog?.close()
         if !accessLog.close() { log.logger.warning("the access log is not writable: its last lines are lost") }
     }

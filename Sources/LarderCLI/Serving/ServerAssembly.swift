@@ -55,6 +55,7 @@ enum ServerAssembly {
         case .any: result.tunnelPorts = .any
         case .only(let ports): result.tunnelPorts = .listed(ports)
         }
+        result.tracing = settings.otlp.endpoint.map { _ in TraceContext.Sampling(share: settings.otlp.sample) }
         result.hostMismatch = settings.hostMismatch == .deny ? .deny : .ignore
         result.targets = TargetedCacheControl(settings.cache.targetedCacheControl)
         result.tellsKey = settings.cache.statusKey

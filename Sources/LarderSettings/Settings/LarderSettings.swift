@@ -32,6 +32,7 @@ package struct LarderSettings: Equatable, Sendable {
     package var recordings = Recordings()
     package var admin = Admin()
     package var metrics = Metrics()
+    package var otlp = OTLP()
     package var traces = Traces()
     package var rules = Rules()
     package var tests = Tests()
@@ -99,6 +100,15 @@ extension LarderSettings {
         package var audit: String?
         package var auditRequests = AuditedRequests.denied
         package var auditFiles = AuditFiles()
+    }
+
+    package struct OTLP: Equatable, Sendable {
+        /// The URL of the collector, without the path `/v1/traces`; `nil` for none.
+        package var endpoint: String?
+        /// The share of requests that are traced, from 0 to 1.
+        package var sample = 1.0
+        /// The name of the service in traces.
+        package var service = "larder"
     }
 
     package enum AuditedRequests: String, CaseIterable, Sendable { case denied, all }

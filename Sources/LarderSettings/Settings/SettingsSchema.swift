@@ -373,6 +373,14 @@ package enum SettingsSchema {
             .optional(.plainAddress, or: "off", meaning: "Larder serves these paths only on the admin socket"),
             "The address at which Larder serves `/metrics`, `/livez` and `/readyz` for monitoring, to anyone who can reach it."),
         Setting(
+            "otlp.endpoint", \.otlp.endpoint, .optional(.collector, or: "off", meaning: "Larder sends no traces and no logs"),
+            "The OpenTelemetry collector that gets traces and Larder's own log by OTLP over HTTP with JSON. Larder adds `/v1/traces` "
+                + "and `/v1/logs`. See [operations.md](operations.md#traces-and-logs-for-opentelemetry)."),
+        Setting(
+            "otlp.sample", \.otlp.sample, .share,
+            "The share of requests that are traced. A request whose `traceparent` field decides is not counted."),
+        Setting("otlp.service", \.otlp.service, .path, "The attribute `service.name` of traces and logs."),
+        Setting(
             "traces.count", \.traces.count, .number(0...1_000_000),
             "Number of recent requests for which each thread keeps its decisions, for `larder explain --id`."),
         Setting(

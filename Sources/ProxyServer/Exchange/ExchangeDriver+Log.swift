@@ -13,6 +13,7 @@ extension ExchangeDriver {
         if exchange.trace.reported != nil || exchange.trace.shadow != nil { reportPolicy() }
         keepTrace()
         if worker.auditLog != nil { noteAudit() }
+        if worker.telemetry != nil { noteSpans() }
         if accessLog.isOff { return }
         let record = accessRecord()
         if let recorder = recording.takeLoggedRecorder() { return logOnceRecorded(record, in: recorder) }

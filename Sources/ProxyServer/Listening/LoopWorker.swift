@@ -10,6 +10,7 @@ import Recordings
 import ResponseStore
 import SharedFetches
 import TLSChannel
+import Telemetry
 import UpstreamTransport
 
 /// Everything that belongs to one loop: its connections, its drivers, its transport. Confined to the loop's thread.
@@ -52,6 +53,7 @@ final class LoopWorker {
     private(set) var isDraining = false
     let accessLog: AccessLogBuffer
     let auditLog: AuditLog?
+    let telemetry: Telemetry?
     @exclusivity(unchecked) private var counts = LoopStatistics()
     @exclusivity(unchecked) var metrics = LoopMetrics()
     let traces: TraceRing
@@ -73,6 +75,7 @@ final class LoopWorker {
             Transport(loop: loop, configuration: current.settings.transport, budgets: shared.budgets), on: loop)
         accessLog = shared.accessLog.makeBuffer()
         auditLog = shared.auditLog
+        telemetry = shared.telemetry
         let traceLimits = current.settings.traceLimits
         traces = TraceRing(count: traceLimits.count, byteCount: traceLimits.byteCount / loops)
         readBuffer = .allocate(byteCount: RecordBuffers.contentLength, alignment: 16)

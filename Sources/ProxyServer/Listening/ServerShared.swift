@@ -6,6 +6,7 @@ import ProxyCore
 import Recordings
 import ResponseStore
 import SharedFetches
+import Telemetry
 import UpstreamTransport
 
 /// The state that the loops share: the store, fetches in flight, upstream budgets, and the active settings.
@@ -39,6 +40,8 @@ final class ServerShared: Sendable {
     let accessLog: AccessLog
     /// The audit log; `nil` if the settings name none.
     let auditLog: AuditLog?
+    /// The collector of spans; `nil` if requests are not traced.
+    let telemetry: Telemetry?
     /// Reports a warning to the operator. Called on any thread.
     let warn: @Sendable (String) -> Void
     /// Distinguishes this process's request ids from those of other processes.
@@ -48,7 +51,7 @@ final class ServerShared: Sendable {
     init(
         store: ResponseStore, checks: CheckPool, leafMaker: LoopThread, handshakeBeginners: [LoopThread],
         budgets: UpstreamBudgets,
-        accessLog: AccessLog, auditLog: AuditLog?, instance: UInt64,
+        accessLog: AccessLog, auditLog: AuditLog?, telemetry: Telemetry?, instance: UInt64,
         current: Current,
         warn: @escaping @Sendable (String) -> Void
     ) {
@@ -61,6 +64,7 @@ final class ServerShared: Sendable {
         self.warn = warn
         self.accessLog = accessLog
         self.auditLog = auditLog
+        self.telemetry = telemetry
         self.instance = instance
         state = Guarded(current)
     }

@@ -1,3 +1,4 @@
+import EventLoop
 import HTTPMessage
 
 /// Timings and counts of an exchange, for logs and traces. Times are in microseconds.
@@ -6,6 +7,7 @@ package struct ExchangeMetrics: Equatable, Sendable {
     package var version = HTTPVersion.http11
     package var isConnectionReused = false
     package var isRetried = false
+    package var openedAt = MonotonicTime(nanoseconds: 0)
     /// Time spent waiting because limits were reached.
     package var queueTime = 0
     /// The time for name lookup and connecting; zero on a reused connection.

@@ -48,7 +48,6 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
     /// Whether the head of the final response has arrived.
     private var isAnswered = false
 
-    private var openedAt = MonotonicTime(nanoseconds: 0)
     var waitingSince = MonotonicTime(nanoseconds: 0)
     private var totalDeadline = MonotonicTime.never
     private var headDeadline = MonotonicTime.never
@@ -99,8 +98,8 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         metrics = ExchangeMetrics()
         if !judgedChain.isEmpty { judgedChain = [] }
         timeouts = request.timeouts ?? transport.configuration.timeouts
-        openedAt = loop.now
-        totalDeadline = timeouts.total > 0 ? openedAt.advanced(milliseconds: timeouts.total) : .never
+        metrics.openedAt = loop.now
+        totalDeadline = timeouts.total > 0 ? metrics.openedAt.advanced(milliseconds: timeouts.total) : .never
         isRequestSent = false
         isBodyBlocked = false
         hasTakenBody = false
@@ -276,7 +275,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
     // MARK: Receiving, called by the connection
 
     func didReceive(_ count: Int) {
-        if metrics.bytesReceived == 0 { metrics.firstByteTime = loop.now.microseconds(since: openedAt) }
+        if metrics.bytesReceived == 0 { metrics.firstByteTime = loop.now.microseconds(since: metrics.openedAt) }
         metrics.bytesReceived += UInt64(count)
         if !isPaused { arm(.idle, timeouts.idle) }
     }
