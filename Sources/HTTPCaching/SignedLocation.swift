@@ -4,8 +4,9 @@ import HTTPMessage
 /// redirect is fresh.
 ///
 /// Larder supports the query parameters of Amazon S3 and compatible services (`X-Amz-Date` with `X-Amz-Expires`), Google Cloud Storage
-/// (`X-Goog-Date` with `X-Goog-Expires`), S3's signature version 2 and CloudFront (`Expires`, in seconds since 1970), Azure Storage
-/// (`se`, RFC 3339), and `exp` of a JWT (RFC 7519 §4.1.4) that is the value of a parameter or a whole path segment.
+/// (`X-Goog-Date` with `X-Goog-Expires`), Alibaba Cloud OSS (`x-oss-date` with `x-oss-expires`), S3's signature version 2, OSS and
+/// CloudFront (`Expires`, in seconds since 1970), CloudFront's custom policy (`Policy`), Azure Storage (`se`, RFC 3339), and `exp` of a
+/// JWT (RFC 7519 §4.1.4) that is the value of a parameter of the query or the fragment, or a whole path segment.
 enum SignedLocation {
     /// The earliest expiry that Location names; `nil` if the response is not a redirect or Location has no such signature.
     static func end(of response: ResponseHead) -> Timestamp? {
@@ -27,6 +28,10 @@ enum SignedLocation {
         if let query {
             forEachPart(of: location, in: query + 1..<end, separator: UInt8(ascii: "&")) { terms.note($0) }
         }
+        // The fragment is not sent to the server, so only a token in it expires for the client.
+        if end < location.count {
+            forEachPart(of: location, in: end + 1..<location.count, separator: UInt8(ascii: "&")) { terms.note(fragment: $0) }
+        }
         return terms.end
     }
 
@@ -46,15 +51,17 @@ enum SignedLocation {
     private struct Terms {
         private var amazon = Period()
         private var google = Period()
+        private var alibaba = Period()
         private var named: Timestamp?
 
-        var end: Timestamp? { [amazon.end, google.end, named].compactMap { $0 }.min() }
+        var end: Timestamp? { [amazon.end, google.end, alibaba.end, named].compactMap { $0 }.min() }
 
         mutating func note(_ parameter: Span<UInt8>) {
             var equals = 0
             while equals < parameter.count, parameter[equals] != UInt8(ascii: "=") { equals += 1 }
             guard equals < parameter.count else { return }
-            let name = parameter.extracting(0..<equals)
+            let decodedName = PercentEncoding.decode(parameter.extracting(0..<equals))
+            let name = decodedName.span
             let value = PercentEncoding.decode(parameter.extracting(equals + 1..<parameter.count))
             if name.equalsIgnoringCase("x-amz-date") {
                 amazon.start = BasicTime.seconds(value.span)
@@ -64,6 +71,12 @@ enum SignedLocation {
                 google.start = BasicTime.seconds(value.span)
             } else if name.equalsIgnoringCase("x-goog-expires") {
                 google.length = DeltaSeconds(value.span)
+            } else if name.equalsIgnoringCase("x-oss-date") {
+                alibaba.start = BasicTime.seconds(value.span)
+            } else if name.equalsIgnoringCase("x-oss-expires") {
+                alibaba.length = DeltaSeconds(value.span)
+            } else if name.equals("Policy") {
+                note(CloudFrontPolicy.expiry(of: value))
             } else if name.equalsIgnoringCase("expires") {
                 note(epochSeconds(value.span))
             } else if name.equals("se") {
@@ -71,6 +84,12 @@ enum SignedLocation {
             } else if let expiry = JSONWebToken.expiry(of: value) {
                 note(expiry)
             }
+        }
+
+        mutating func note(fragment: Span<UInt8>) {
+            var start = fragment.count
+            while start > 0, fragment[start - 1] != UInt8(ascii: "=") { start -= 1 }
+            note(segment: fragment.extracting(start..<fragment.count))
         }
 
         mutating func note(segment: Span<UInt8>) { note(JSONWebToken.expiry(of: PercentEncoding.decode(segment))) }
@@ -111,18 +130,21 @@ enum SignedLocation {
     }
 }
 
-/// Parses ISO 8601 in UTC, in basic form (`20261124T103000Z`) or extended form (`2026-11-24T10:30:00Z`); the time may be omitted.
+/// Parses ISO 8601, in basic form (`20261124T103000Z`) or extended form (`2026-11-24T10:30:00Z`); the time may be omitted. A time without
+/// an offset such as `+02:00` is in UTC.
 private enum BasicTime {
     static func seconds(_ text: Span<UInt8>) -> Int64? {
+        let (end, offset) = self.offset(in: text)
+        guard let offset else { return nil }
         var digits: [UInt8] = []
         var index = 0
-        while index < text.count {
+        while index < end {
             let byte = text[index]
             if ASCII.isDigit(byte) {
                 digits.append(byte)
             } else if byte == UInt8(ascii: ".") {
                 // Fractions of a second are ignored, which rounds down.
-                repeat { index += 1 } while index < text.count && ASCII.isDigit(text[index])
+                repeat { index += 1 } while index < end && ASCII.isDigit(text[index])
                 continue
             } else if !isSeparator(byte) {
                 return nil
@@ -137,7 +159,30 @@ private enum BasicTime {
         let minute = all.count > 8 ? part(10..<12) : 0
         let second = all.count > 12 ? part(12..<14) : 0
         guard hour < 24, minute < 60, second <= 60 else { return nil }
-        return day.daysSince1970 * 86_400 + Int64(hour * 3600 + minute * 60 + second)
+        return day.daysSince1970 * 86_400 + Int64(hour * 3600 + minute * 60 + second) - offset
+    }
+
+    /// The offset from UTC at the end of a time, in seconds: `+02:00`, `-0530` or `+02`. In a query, a `+` may have become a space.
+    /// - Returns: where the time ends; and 0 if it has no offset, or `nil` if the offset is invalid.
+    private static func offset(in text: Span<UInt8>) -> (end: Int, seconds: Int64?) {
+        var start = 0
+        while start < text.count, text[start] != UInt8(ascii: "T"), text[start] != UInt8(ascii: "t") { start += 1 }
+        while start < text.count, !isSign(text[start]) { start += 1 }
+        guard start < text.count else { return (text.count, 0) }
+        var digits: [Int64] = []
+        for index in start + 1..<text.count where text[index] != UInt8(ascii: ":") {
+            guard ASCII.isDigit(text[index]) else { return (start, nil) }
+            digits.append(Int64(text[index] &- 0x30))
+        }
+        guard digits.count == 2 || digits.count == 4 else { return (start, nil) }
+        let minutes = digits.count == 4 ? digits[2] * 10 + digits[3] : 0
+        let hours = digits[0] * 10 + digits[1]
+        guard hours < 24, minutes < 60 else { return (start, nil) }
+        return (start, (hours * 3600 + minutes * 60) * (text[start] == UInt8(ascii: "-") ? -1 : 1))
+    }
+
+    private static func isSign(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-") || byte == UInt8(ascii: " ")
     }
 
     private static func isSeparator(_ byte: UInt8) -> Bool {
@@ -146,6 +191,37 @@ private enum BasicTime {
             true
         default: false
         }
+    }
+}
+
+/// The custom policy of a URL that CloudFront serves: JSON in base64, with `-`, `_` and `~` in place of `+`, `=` and `/`.
+private enum CloudFrontPolicy {
+    /// - Returns: the time at which the policy ends, in seconds since 1970. Its beginning (`DateGreaterThan`) does not count.
+    static func expiry(of text: [UInt8]) -> Int64? {
+        let letters = text.map { letter in
+            switch letter {
+            case UInt8(ascii: "-"): UInt8(ascii: "+")
+            case UInt8(ascii: "_"): UInt8(ascii: "=")
+            case UInt8(ascii: "~"): UInt8(ascii: "/")
+            default: letter
+            }
+        }
+        guard let policy = Base64.decode(letters) else { return nil }
+        let condition = Array(#""DateLessThan""#.utf8)
+        var smallest: Int64?
+        var index = 0
+        while index + condition.count <= policy.count {
+            guard policy[index..<index + condition.count].elementsEqual(condition) else {
+                index += 1
+                continue
+            }
+            index += condition.count
+            // `{"AWS:EpochTime":1717200300}`
+            let object = policy[index...].prefix(64).prefix { $0 != UInt8(ascii: "}") }
+            let digits = object.drop { !ASCII.isDigit($0) }.prefix(while: ASCII.isDigit)
+            if let number = SignedLocation.number(digits.span) { smallest = min(smallest ?? number, number) }
+        }
+        return smallest
     }
 }
 

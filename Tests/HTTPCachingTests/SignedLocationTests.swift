@@ -10,6 +10,13 @@ struct SignedLocationTests {
     private static let nestedToken =
         "eyJhbGciOiJIUzI1NiJ9.eyAiZXhwIiA6IDE3MTcyMDA2MDAsImEiOnsiZXhwIjoxNzE3MjAwMzAwfX0.c2ln"
 
+    /// A custom policy of CloudFront: it begins at 1717100000, and ends at 1717200300.
+    private static let policy = Base64.encode(
+        Array(
+            #"{"Statement":[{"Resource":"https://d.example/?a~b","Condition":{"DateGreaterThan":{"AWS:EpochTime":1717100000},"DateLessThan":{"AWS:EpochTime":1717200300}}}]}"#
+                .utf8)
+    ).replacing("+", with: "-").replacing("=", with: "_").replacing("/", with: "~")
+
     private static func redirect(_ query: String, _ fields: String..., status: UInt16 = 302) -> ResponseHead {
         let place = query.hasPrefix("/") ? query : "?\(query)"
         var head = response(status, "Location: https://store.example/blob\(place)")
@@ -28,7 +35,12 @@ struct SignedLocationTests {
             "X-Goog-Date=20240601T000100Z&X-Goog-Expires=240&X-Goog-Signature=ab",
             "AWSAccessKeyId=a&Expires=1717200300&Signature=ab", "expires=1717200300&Key-Pair-Id=a&Signature=ab",
             "sv=2023-11-03&se=2024-06-01T00%3A05%3A00Z&sig=ab", "se=2024-06-01T00:05Z&sig=ab", "se=2024-06-01T00:05:00.1234567Z",
-            "jwt=\(token)", "a=b&token=\(nestedToken)&c", "/\(token)/file", "/\(token)?a", "jwt=\(token)&Expires=1717209999",
+            "se=2024-06-01T02:05:00%2B02:00&sig=ab", "se=2024-06-01T02%3A05+02:00", "se=2024-05-31T19:05:00-0500",
+            "se=2024-06-01T02:05%2B02",
+            "%73e=2024-06-01T00:05Z&%73ig=ab", "x-oss-date=20240601T000000Z&x-oss-expires=300&x-oss-signature=ab",
+            "OSSAccessKeyId=a&Expires=1717200300&Signature=ab", "Policy=\(policy)&Signature=ab&Key-Pair-Id=K1",
+            "/cb#id_token=\(token)&state=1", "/cb#\(token)", "a=b#jwt=\(nestedToken)", "jwt=\(token)",
+            "a=b&token=\(nestedToken)&c", "/\(token)/file", "/\(token)?a", "jwt=\(token)&Expires=1717209999",
             "Expires=1717209999&X-Amz-Date=20240601T000000Z&X-Amz-Expires=300",
         ])
     func endsWithTheSignature(query: String) throws {
@@ -47,7 +59,9 @@ struct SignedLocationTests {
         arguments: [
             "", "a=b", "X-Amz-Expires=300", "X-Amz-Date=20240601T000000Z", "X-Amz-Date=20240601T000000Z&X-Goog-Expires=300",
             "X-Amz-Date=20241301T000000Z&X-Amz-Expires=300", "X-Amz-Date=20240601T000000Z&X-Amz-Expires=3x", "Expires=300",
-            "Expires=never", "Expires=", "se=5", "se=2024-06-01T25:00:00Z", "se=tomorrow", "jwt=eyJhbGciOiJIUzI1NiJ9.x.c2ln",
+            "Expires=never", "Expires=", "se=5", "se=2024-06-01T25:00:00Z", "se=tomorrow", "se=2024-06-01T00:05+2",
+            "se=2024-06-01T00:05+99:00", "Policy=none", "x-oss-expires=300", "/cb#Expires=1717200300",
+            "jwt=eyJhbGciOiJIUzI1NiJ9.x.c2ln",
             "jwt=eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2ln",
             // 913113831648622805 seconds, which are more milliseconds than 64 bits hold.
             "jwt=eyJhbGciOiJub25lIn0.eyJleHAiOjkxMzExMzgzMTY0ODYyMjgwNX0.a", "exp=1717200300", "%=%&X-Amz-Date",

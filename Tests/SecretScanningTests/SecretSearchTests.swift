@@ -84,6 +84,9 @@ struct SecretSearchTests {
         "%4", "<", ">", "</", "/>", "<![CDATA[", "]]>", "'", " ", "\n", "\r\n", "--b",
         "Content-Disposition: form-data; name=\"secret\"", "://",
         "u:p@h", "?", "#", ";", "12", "-", "value", "Bearer ", "larderSecret", "/services/", "sk-proj-", "aB3xY9zQ",
+        "\"name\"", "\"value\"", "`", "\"\"\"", "<!--", "-->", "<?", "?>", "<script>", "</script", "- ", "|", "export ", "\u{0}",
+        "\u{FEFF}",
+        "mutation",
     ]
 
     @Test("Malformed texts are searched safely: the secrets found are in order and within the text", arguments: 1...64)
@@ -97,7 +100,9 @@ struct SecretSearchTests {
             value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
             return Int((value ^ value >> 31) % UInt64(limit))
         }
-        let kinds: [MediaKind] = [.json, .jsonTexts, .form, .xml, .multipart(Array("b".utf8)), .text, .other]
+        let kinds: [MediaKind] = [
+            .json, .jsonTexts, .form, .xml, .multipart(Array("b".utf8)), .yaml, .assignments, .literals, .script, .text, .other,
+        ]
         for round in 0..<40 {
             let text = (0..<next(40)).flatMap { _ in Array(Self.pieces[next(Self.pieces.count)].utf8) }
             for kind in kinds {

@@ -346,7 +346,7 @@ struct KnownSecretTests {
 struct PlantedSecretTests {
     @Test(
         "The recording contains no secret, and replays with and without the project key",
-        arguments: PlantedSecret.reported + PlantedSecret.further)
+        arguments: PlantedSecret.reported + PlantedSecret.further + PlantedSecret.inFormats)
     func leavesNone(planted: PlantedSecret) throws {
         let fixture = SnapshotFixture()
         let exchange = planted.exchange

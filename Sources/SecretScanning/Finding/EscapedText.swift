@@ -84,6 +84,35 @@ enum EscapedText {
         return start..<end
     }
 
+    /// Decodes the entities of XML, and character references such as `&#65;` and `&#x41;` (XML 1.0 §4.1).
+    static func withoutEntities(_ text: some Collection<UInt8>) -> [UInt8] {
+        let text = Array(text)
+        var result: [UInt8] = []
+        var place = 0
+        while let ampersand = text[place...].firstIndex(of: UInt8(ascii: "&")) {
+            result += text[place..<ampersand]
+            // No reference is longer than `&#x10FFFF;`.
+            let part = text[ampersand...].prefix(10)
+            if let end = part.firstIndex(of: ASCII.semicolon), let character = character(of: text[ampersand...end]) {
+                result += Array(character.utf8)
+                place = end + 1
+            } else {
+                result.append(text[ampersand])
+                place = ampersand + 1
+            }
+        }
+        return result + text[place...]
+    }
+
+    private static func character(of reference: ArraySlice<UInt8>) -> String? {
+        let text = String(decoding: reference, as: UTF8.self)
+        if let entity = entities.first(where: { $0.0 == text }) { return entity.1 }
+        let isHexadecimal = text.hasPrefix("&#x") || text.hasPrefix("&#X")
+        guard text.hasPrefix("&#") else { return nil }
+        return UInt32(text.dropFirst(isHexadecimal ? 3 : 2).dropLast(), radix: isHexadecimal ? 16 : 10)
+            .flatMap(Unicode.Scalar.init).map { String(Character($0)) }
+    }
+
     /// Decodes percent-encoding such as `%41` (RFC 3986 §2.1).
     static func unescaped(_ text: some Collection<UInt8>) -> [UInt8] { PercentEncoding.decode(Array(text).span) }
 

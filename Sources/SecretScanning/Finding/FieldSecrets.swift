@@ -40,6 +40,23 @@ enum FieldSecrets {
         ]
     }
 
+    /// The credential in a value that consists of a scheme and a credential, in a field of any name. `SecretScan` finds the other
+    /// credentials, which stand among other words.
+    static func credential(in value: [UInt8]) -> FoundSecret? {
+        guard let scheme = value.withUnsafeBufferPointer({ StructuredSecrets.scheme(of: $0[...]) }) else { return nil }
+        let rest = value[scheme...]
+        // Challenges have parameters instead (RFC 9110 §11.6.1).
+        guard rest.allSatisfy(SecretScan.isToken68), !rest.dropLast(2).contains(ASCII.equals) else { return nil }
+        guard ASCII.lowercased(value[1]) == UInt8(ascii: "a") else {
+            // Other values are words, such as `required` and `JWT`.
+            let isMixed = rest.contains { !ASCII.isUppercase($0) } && rest.dropFirst().contains(where: ASCII.isUppercase)
+            guard rest.contains(where: ASCII.isDigit) || isMixed else { return nil }
+            return whole(value, scheme..<value.count, .named).first
+        }
+        guard BasicSecret.isCredentials(rest) else { return nil }
+        return FoundSecret(range: scheme..<value.count, kind: .basic, isPlaceholder: BasicSecret.isPlaceholder(rest))
+    }
+
     /// The secrets in a Cookie value: `name=value; name=value` (RFC 6265 §4.2.1).
     private static func cookies(in value: [UInt8]) -> [FoundSecret] {
         var found: [FoundSecret] = []
@@ -83,7 +100,8 @@ extension Array<UInt8> {
         var place = 0
         for secret in secrets {
             text += self[place..<secret.range.lowerBound]
-            text += secret.quote + replacement(self[secret.range], secret) + secret.quote
+            let marked = secret.quote + replacement(self[secret.range], secret) + secret.quote
+            text += secret.byteOrder.map { UTF16Text.encoded(marked, $0) } ?? marked
             place = secret.range.upperBound
         }
         return text + self[place...]

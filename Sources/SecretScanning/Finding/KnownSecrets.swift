@@ -16,7 +16,7 @@ struct KnownSecrets {
 
     private struct Form {
         let octets: [UInt8]
-        /// The secret that has this form. `nil` for a part of base64 text: the secret is then the surrounding base64 text.
+        /// The secret that has this form. `nil` for a part of base64 text and for hexadecimal: the secret is then the surrounding text.
         let value: [UInt8]?
         /// Whether this form is also found within a longer word.
         let isLong: Bool
@@ -60,12 +60,16 @@ struct KnownSecrets {
         guard values.count < Self.limit, value.count <= Self.lengthLimit, Self.isDistinctive(value, evidence),
             !values.contains(value)
         else { return false }
-        let (escaped, base64) = (Self.escaped(value), Self.base64(of: value))
-        let length = escaped.union(base64).reduce(0) { $0 + $1.count }
+        let (escaped, base64, hexadecimal) = (Self.escaped(value), Self.base64(of: value), Self.hexadecimal(of: value))
+        let twice = Self.escapedTwice(escaped)
+        let length = escaped.union(twice).union(base64).union(hexadecimal).reduce(0) { $0 + $1.count }
         guard formsLength + length <= formsLengthLimit else { return false }
         formsLength += length
         values.insert(value)
         for octets in escaped { add(Form(octets: octets, value: value, isLong: value.count >= 16)) }
+        // At replay, a request has this text where the recording has the placeholder, so the placeholder is made from this text.
+        for octets in twice { add(Form(octets: octets, value: octets, isLong: value.count >= 16)) }
+        for octets in hexadecimal { add(Form(octets: octets, value: nil, isLong: true)) }
         for octets in base64 { add(Form(octets: octets, value: nil, isLong: true)) }
         return true
     }
@@ -123,6 +127,13 @@ struct KnownSecrets {
         return forms
     }
 
+    /// The percent-encoded forms, encoded again, as in a URI that is a parameter of another URI.
+    private static func escapedTwice(_ forms: Set<[UInt8]>) -> Set<[UInt8]> {
+        let percent = UInt8(ascii: "%")
+        let twice = forms.filter { $0.contains(percent) }.map { $0.flatMap { $0 == percent ? Array("%25".utf8) : [$0] } }
+        return Set(twice).subtracting(forms)
+    }
+
     private static func percentEncoded(_ value: [UInt8], plain: [UInt8], _ isUppercase: Bool) -> [UInt8] {
         value.flatMap { octet -> [UInt8] in
             if ASCII.isAlpha(octet) || ASCII.isDigit(octet) || plain.contains(octet) { return [octet] }
@@ -142,6 +153,11 @@ struct KnownSecrets {
             default: [octet]
             }
         }
+    }
+
+    /// The value in hexadecimal, with digits in lower and in upper case.
+    private static func hexadecimal(of value: [UInt8]) -> Set<[UInt8]> {
+        Set([false, true].map { Array(Hexadecimal.encode(value, isUppercase: $0).utf8) })
     }
 
     /// The part of the value's base64 form that does not depend on the bytes around the value, for each of the three possible

@@ -66,8 +66,18 @@ package struct SecretFinder: Sendable {
     /// The secrets in the searched part of a decoded body.
     package func secrets(inBody text: [UInt8], _ kind: MediaKind) -> [FoundSecret] { search(inBody: text, kind).secrets }
 
-    /// Searches a decoded body.
+    /// Searches a decoded body, also if it is in UTF-16.
     package func search(inBody text: [UInt8], _ kind: MediaKind) -> Search {
+        let search = search(inUTF8: text, kind)
+        guard kind != .other, let unicode = UTF16Text(text) else { return search }
+        // Bytes that are not text may begin like UTF-16, so both readings count.
+        let inner = self.search(inUTF8: unicode.utf8, kind)
+        return Search(
+            secrets: unicode.inSource(inner.secrets).merged(with: search.secrets), end: search.end,
+            isWhole: search.isWhole && inner.isWhole)
+    }
+
+    private func search(inUTF8 text: [UInt8], _ kind: MediaKind) -> Search {
         search(text) {
             $0.search(as: kind)
             // The pairs of a form are searched by `search(as:)`. This search also finds URLs within JSON strings, where they are plain
@@ -82,10 +92,11 @@ package struct SecretFinder: Sendable {
         switch FieldSecrets.part(of: line, in: fields, evidence(Array(fields.bytes[line.name.range]), .field)) {
         case .secrets(let found): return found
         case .text:
-            return allSecrets(in: value) {
+            let found = allSecrets(in: value) {
                 $0.searchURLs()
                 $0.searchReference()
             }
+            return FieldSecrets.credential(in: value).map { [$0].merged(with: found) } ?? found
         }
     }
 
@@ -133,9 +144,9 @@ extension Array<FoundSecret> {
     /// Merges two lists. Where secrets overlap, the secret of the first list is kept: the structure of a text is better evidence than
     /// the form of its bytes.
     func merged(with others: [FoundSecret]) -> [FoundSecret] {
-        let first = sorted { $0.range.lowerBound < $1.range.lowerBound }.withoutOverlaps
+        let first = inOrder.withoutOverlaps
         if others.isEmpty { return first }
-        let second = others.sorted { $0.range.lowerBound < $1.range.lowerBound }
+        let second = others.inOrder
         var result: [FoundSecret] = []
         result.reserveCapacity(first.count + second.count)
         var place = 0
@@ -148,6 +159,11 @@ extension Array<FoundSecret> {
             result.append(secret)
         }
         return (result + first[place...]).withoutOverlaps
+    }
+
+    /// Sorted by position. Of secrets that begin at the same position, the longest comes first.
+    private var inOrder: [FoundSecret] {
+        sorted { ($0.range.lowerBound, -$0.range.upperBound) < ($1.range.lowerBound, -$1.range.upperBound) }
     }
 
     /// If secrets overlap, keeps the secret that begins first.

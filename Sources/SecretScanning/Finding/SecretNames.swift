@@ -54,6 +54,8 @@ enum SecretNames {
         if exact.contains(name) { return .named }
         let isOfURL = site == .query || site == .form
         if ofURLs.contains(name) { return isOfURL ? .named : .random(16) }
+        // The policy of a signed URL of CloudFront (`Policy`) or of a form for S3 is base64 text.
+        if isOfURL, name == "policy" { return .random(40) }
         if isOfURL || site == .field {
             if name == "key" { return .random(16) }
             if name == "code" { return .random(8) }
@@ -73,8 +75,8 @@ enum SecretNames {
     ]
     private static let exact: Set<String> = [
         "auth", "authcode", "authorizationcode", "bearer", "codeverifier", "cookie", "csrf", "devicecode", "jsessionid",
-        "phpsessid", "recoverycode", "samlresponse", "secretid", "sessid", "accesskeyid", "awsaccesskeyid", "setcookie",
-        "verificationcode", "xauth", "xsrf",
+        "phpsessid", "recoverycode", "samlresponse", "secretid", "sessid", "accesskeyid", "awsaccesskeyid", "ossaccesskeyid",
+        "keypairid", "setcookie", "verificationcode", "xauth", "xsrf",
     ]
     /// Names that indicate secrets in queries and forms. In fields, JSON and XML they have other meanings too.
     private static let ofURLs: Set<String> = ["hmac", "session", "sid", "sig"]

@@ -10,6 +10,8 @@ package struct FoundSecret: Equatable {
     package var value: [UInt8]?
     /// Text added on both sides of the placeholder: the quotes that a JSON number lacks.
     var quote: [UInt8] = []
+    /// The byte order of the text that contains the secret, if it is in UTF-16. The placeholder is then written in UTF-16 too.
+    var byteOrder: UTF16Text.ByteOrder?
     /// How strongly a name indicates the secret; `nil` if the secret's form indicates it.
     var evidence: SecretNames.Evidence?
 }
@@ -58,7 +60,7 @@ package enum SecretScan {
     /// The bytes at which a secret, or the name of one, may begin.
     private static let mayBegin: [Bool] = {
         var table = [Bool](repeating: false, count: 256)
-        for octet in "eAgx-Bbl/".utf8 { table[Int(octet)] = true }
+        for octet in "eAgx-BbTtl/".utf8 { table[Int(octet)] = true }
         for form in TokenForm.all { table[Int(form.prefix[0])] = true }
         for name in names {
             table[Int(name[0])] = true
@@ -81,7 +83,11 @@ package enum SecretScan {
     private static let keyClosing = Array("-----END".utf8)
     private static let keyWords = (Array("PRIVATE".utf8), Array("KEY".utf8))
     private static let dashes = Array("-----".utf8)
-    private static let schemes = [(name: Array("bearer".utf8), isBasic: false), (name: Array("basic".utf8), isBasic: true)]
+    private static let schemes = [
+        (name: Array("bearer".utf8), isBasic: false, shortest: 3), (name: Array("basic".utf8), isBasic: true, shortest: 4),
+        // `token` is a common word, so short words after it do not count.
+        (name: Array("token".utf8), isBasic: false, shortest: 8),
+    ]
 
     private static func secret(in octets: UnsafeBufferPointer<UInt8>, at place: Int) -> FoundSecret? {
         if octets[place] == ASCII.slash { return WebhookPath.secret(in: octets, at: place) }
@@ -199,15 +205,17 @@ package enum SecretScan {
 
     // MARK: Values after a word
 
-    /// The credential after `Bearer` or `Basic` (RFC 6750 §2.1, RFC 7617 §2).
+    /// The credential after `Bearer`, `Basic` (RFC 6750 §2.1, RFC 7617 §2) or `Token`.
     private static func scheme(in octets: UnsafeBufferPointer<UInt8>, at place: Int) -> FoundSecret? {
-        for (name, isBasic) in schemes where octets.holds(name, ignoringCaseAt: place) {
+        for (name, isBasic, shortest) in schemes where octets.holds(name, ignoringCaseAt: place) {
             guard let blank = EscapedText.blank(in: octets, at: place + name.count) else { return nil }
             let start = place + name.count + blank.count
-            let end = EscapedText.endOfToken68(in: octets, from: start, behind: blank)
-            // Shorter values are words of a sentence.
-            guard end - start >= 16 || isBasic && end - start >= valueLengthFloor,
-                octets[start..<end].contains(where: isNoSmallLetter)
+            var end = EscapedText.endOfToken68(in: octets, from: start, behind: blank)
+            // A dot ends a sentence.
+            while !isBasic, end > start, octets[end - 1] == UInt8(ascii: ".") { end -= 1 }
+            guard
+                isCredential(octets[start..<end], shortest: shortest, isPlain: blank == [ASCII.space])
+                    || isBasic && end - start >= 8
             else { return nil }
             if let token = token(in: octets, at: start), token.range == start..<end { return token }
             if isBasic, !BasicSecret.isCredentials(EscapedText.unescaped(octets[start..<end])) { return nil }
@@ -215,6 +223,14 @@ package enum SecretScan {
             return FoundSecret(range: start..<end, kind: isBasic ? .basic : .opaque, isPlaceholder: isOurs)
         }
         return nil
+    }
+
+    /// Whether a word after the name of a scheme is a credential, and not a word of a sentence: it is long, or it has letters and
+    /// digits.
+    /// - Parameter isPlain: whether a plain space precedes. In queries, as in `q=bearer+a1`, short words count as words of a sentence.
+    private static func isCredential(_ word: Slice<UnsafeBufferPointer<UInt8>>, shortest: Int, isPlain: Bool) -> Bool {
+        if word.count >= 16, shortest < 8 || isPlain, word.contains(where: isNoSmallLetter) { return true }
+        return isPlain && word.count >= shortest && word.contains(where: ASCII.isAlpha) && word.contains(where: ASCII.isDigit)
     }
 
     /// The value of one of `names`, in JSON, a form or a query.

@@ -84,7 +84,7 @@ package struct Redactor: Sendable {
     package mutating func body(_ octets: [UInt8], describedBy fields: Fields) -> Body {
         guard let decoded = DecodedBody.decoded(octets, describedBy: fields) else { return unsearched(describedBy: fields) }
         let kind = MediaKind(of: fields)
-        // Secrets are only found in UTF-8.
+        // JSON pointers are only found in UTF-8, and no pattern or name is found in UTF-32.
         if kind == .json || kind == .jsonTexts, DecodedBody.isUTF16OrUTF32(decoded), unsearched(describedBy: fields) == .refused {
             return .refused
         }
@@ -93,7 +93,7 @@ package struct Redactor: Sendable {
         let search = finder.search(inBody: text, kind)
         learn(search.secrets, in: text)
         if !search.isWhole, unsearched(describedBy: fields) == .refused { return .refused }
-        text = replaced(text, search.secrets.merged(with: known.found(in: text)))
+        text = replaced(text, search.secrets.merged(with: knownSecrets(in: text)))
         return text == decoded ? .asItWas : .replaced(text)
     }
 
@@ -126,10 +126,19 @@ package struct Redactor: Sendable {
         }
     }
 
+    /// The known secrets in a body, also if it is in UTF-16.
+    private func knownSecrets(in text: [UInt8]) -> [FoundSecret] {
+        let found = known.found(in: text)
+        guard !known.isEmpty, let unicode = UTF16Text(text) else { return found }
+        return unicode.inSource(known.found(in: unicode.utf8)).merged(with: found)
+    }
+
     private func replaced(_ text: [UInt8], _ found: [FoundSecret]) -> [UInt8] {
         text.replacing(found) { octets, secret in
-            secret.isPlaceholder
-                ? Array(octets) : Placeholder.make(for: secret.value ?? Array(octets), secret.kind, under: key)
+            let value = secret.value ?? Array(octets)
+            // In a text in UTF-16, `value` is the placeholder in UTF-8.
+            if secret.isPlaceholder { return secret.byteOrder == nil ? Array(octets) : value }
+            return Placeholder.make(for: value, secret.kind, under: key)
         }
     }
 
