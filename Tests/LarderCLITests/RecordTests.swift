@@ -224,6 +224,9 @@ struct RecordTests {
             $larder record --append -- curl -sS -o x $url/c?token=7; echo $?
             """, ["HOME": folder.path, "TMPDIR": folder.path, "url": "http://127.0.0.1:\(origin.port)"])
         #expect(outcome.output == "125\n0\n125\n0\n125\n125\n", "\(outcome)")
+        let help = try CommandLineTests.larder("help", "record").output.split(whereSeparator: \.isWhitespace).joined(
+            separator: " ")
+        #expect(help.contains("allow: all settings, and names that a recording declares as public;"), "\(help)")
         #expect(
             outcome.talk.contains("(secrets.public): token. If that is intended, use --project-settings=allow"),
             "\(outcome)")
