@@ -88,6 +88,8 @@ def libraries(tree):
 
 
 def make_deb(larder, version, place):
+    # dpkg sorts `0.2.0~dev` before the release 0.2.0, and `0.2.0-dev` after it.
+    version = version.replace("-", "~")
     with tempfile.TemporaryDirectory() as folder:
         tree = Tree(folder)
         put_program(tree, larder, "usr/bin/larder")

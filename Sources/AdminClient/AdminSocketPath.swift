@@ -44,15 +44,22 @@ package enum AdminSocketPath {
         // Port 0 lets the system choose a port, which is not known here.
         let named = settings.listen.first.flatMap { $0.port > 0 ? $0 : nil } ?? ListenAddress.defaults[0]
         guard let usual = of(settings, environment, listener: named, isRoot: isRoot) else { return .none }
-        guard settings.admin.socket == .auto, !answers(usual), let folder = folder(environment, isRoot: isRoot) else {
-            return .path(usual)
-        }
-        let running = names(in: folder).map { "\(folder)/\($0)" }.filter(answers)
+        guard settings.admin.socket == .auto, !answers(usual) else { return .path(usual) }
+        let running = running(environment, isRoot: isRoot, answers: answers)
         switch running.count {
         case 0: return .path(usual)
         case 1: return .path(running[0])
         default: return .several(running)
         }
+    }
+
+    /// The sockets in the usual folder on which a Larder listens.
+    package static func running(
+        _ environment: [String: String], isRoot: Bool = geteuid() == 0,
+        answers: (String) -> Bool = { (try? AdminClient(path: $0)) != nil }
+    ) -> [String] {
+        guard let folder = folder(environment, isRoot: isRoot) else { return [] }
+        return names(in: folder).map { "\(folder)/\($0)" }.filter(answers)
     }
 
     /// The path for the Larder whose first listener is this one.

@@ -69,20 +69,37 @@ extension Diagnosis {
         guard let running else {
             return Finding("proxy variables", .skipped, "Larder is not running")
         }
-        let wrong = set.filter { environment[$0] != running.proxyURL }
-        if let first = wrong.first, let value = environment[first] {
+        let wrong = set.filter { !Self.leads(environment[$0] ?? "", to: running.proxy) }
+        // Programs use `all_proxy` only for a scheme without a variable of its own.
+        let isComplete = set.contains("http_proxy") && set.contains { $0.lowercased() == "https_proxy" }
+        if !wrong.isEmpty {
+            let isFallback = isComplete && wrong.allSatisfy { $0.lowercased() == "all_proxy" }
+            let named = wrong.map { "\($0) is \(Self.withoutPassword(environment[$0] ?? ""))" }.joined(separator: ", ")
             return Finding(
-                "proxy variables", .bad,
-                "\(first) is \(Self.withoutPassword(value)), but Larder listens on \(running.proxyURL)",
+                "proxy variables", isFallback ? .notable : .bad,
+                "\(named), but Larder listens on \(running.proxyURL)"
+                    + (isFallback ? "; programs use this variable only for schemes other than http and https" : ""),
                 remedy: Self.environmentRemedy)
         }
-        if !set.contains("http_proxy") || !set.contains(where: { $0.lowercased() == "https_proxy" }) {
+        if !isComplete {
+            let missing = ["http_proxy", "https_proxy"].filter { name in
+                !set.contains { name == "http_proxy" ? $0 == name : $0.lowercased() == name }
+            }
             return Finding(
-                "proxy variables", .notable, "not set in this shell: programs started here bypass Larder",
+                "proxy variables", .notable,
+                set.isEmpty
+                    ? "not set in this shell: programs started here bypass Larder"
+                    : "\(missing.joined(separator: " and ")) not set in this shell: programs that read only these names bypass Larder",
                 remedy: Self.environmentRemedy
             )
         }
         return Finding("proxy variables", .good, "set to \(running.proxyURL)")
+    }
+
+    /// Whether a variable's value is the URL of this proxy, or another spelling of it.
+    private static func leads(_ value: String, to proxy: ListenAddress) -> Bool {
+        let bare = value.lowercased().hasPrefix("http://") ? value.dropFirst("http://".count) : value[...]
+        return ListenAddress(String(bare.hasSuffix("/") ? bare.dropLast() : bare))?.isSame(as: proxy) ?? false
     }
 
     /// A proxy's URL without user and password.
@@ -94,7 +111,8 @@ extension Diagnosis {
 
     private var leftOut: Finding {
         let found = ["no_proxy", "NO_PROXY"].compactMap { name in
-            environment[name].flatMap { $0.isEmpty ? nil : "\(name)=\($0)" }
+            // A value of commas alone names no host.
+            environment[name].flatMap { $0.allSatisfy { ", ".contains($0) } ? nil : "\(name)=\($0)" }
         }
         guard found.isEmpty else {
             return Finding(

@@ -55,15 +55,18 @@ extension Exchange {
         if delivery.range != nil || delivery.multipart != nil { fields.removeDigestsOfContent() }
         if obligations.editsResponse { matched.editResponse(&fields) }
         writeStatusLine(delivery.status, of: stored.head, into: &output)
+        // While the body is being received, only the origin knows which trailer fields will follow.
+        let knowsTrailers = trace.outcome == .replayed || cache.selectedLength != .unknown
         output.appendEndToEndLines(of: fields) { known in
             switch known {
             case .contentLength: true
             case .contentRange: delivery.range != nil
-            case .trailer: !delivery.isChunked
+            case .trailer: !delivery.isChunked || knowsTrailers
             case .contentType: delivery.multipart != nil
             default: false
             }
         }
+        if delivery.isChunked, knowsTrailers, fields.contains(.trailer) { stored.trailers.writeTrailerNames(into: &output) }
         delivery.multipart?.writeContentType(into: &output)
         if let range = delivery.range {
             output.append("Content-Range: ")

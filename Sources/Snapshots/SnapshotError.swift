@@ -15,6 +15,10 @@ package enum SnapshotError: Error, Sendable, Equatable, CustomStringConvertible 
     case tooLarge(String)
     /// The file exists, and the caller asked neither to append to it nor to overwrite it.
     case exists(path: String)
+    /// The file exists and is not a recording, so it is not replaced.
+    case notReplaced(path: String)
+    /// A file that Larder did not write has a name that Larder needs.
+    case inTheWay(path: String)
     /// An unfinished recording exists beside the file.
     case unfinished(path: String)
     /// There is no unfinished recording to resume.
@@ -47,6 +51,9 @@ package enum SnapshotError: Error, Sendable, Equatable, CustomStringConvertible 
         case .damaged(let detail): "damaged: \(detail)"
         case .tooLarge(let detail): "too large: \(detail)"
         case .exists(let path): "\(path) already exists"
+        case .notReplaced(let path): "\(path) is not a recording of Larder, so Larder does not replace it; choose another file"
+        case .inTheWay(let path):
+            "\(path) is not a file of a recording, but Larder needs this name; rename this file, or choose another file for the recording"
         case .unfinished(let path): "\(path) is an unfinished recording"
         case .nothingToResume(let path): "\(path) does not exist, so there is no recording to resume"
         case .noGeneration(let number, let newest): "there is no generation \(number); the newest one is \(newest)"

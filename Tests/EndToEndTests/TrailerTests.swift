@@ -1,3 +1,4 @@
+import HTTPMessage
 import TestSupport
 import Testing
 
@@ -69,6 +70,37 @@ struct TrailerTests {
         #expect(stored["Trailer"] == nil && stored["Content-Length"] == "3" && stored.text == "bbb")
     }
 
+    @Test("The Trailer field of a stored response names the trailer fields that follow, not others that the origin announced")
+    func announcesWhatFollows() throws {
+        let stage = try Stage { _, connection in
+            connection.send(
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum, X-Gone, Content-Type\r\n\(Self.fresh)\r\n"
+                    + "3\r\nbbb\r\n0\r\nX-Sum: 1\r\nContent-Type: text/html\r\nX-More: 2\r\n\r\n")
+        }
+        _ = try fetch(stage)
+        let stored = try fetch(stage)
+        #expect(stored["Trailer"] == "X-Sum, X-More" && stored.trailers.map(\.name) == ["X-Sum", "X-More"], "\(stored)")
+        let client = try HTTP2Client(stage.client())
+        let second = try client.fetch(stage.url("/x"))
+        #expect(second.value("trailer") == "X-Sum, X-More" && second.text == "bbb")
+        #expect(second.trailers?.texts.map(\.name) == ["x-sum", "x-more"])
+        #expect(stage.requestCount() == 1)
+    }
+
+    @Test("A client with HTTP/2 gets stored trailer fields, and no announcement of others", arguments: [true, false])
+    func sendsThemInHTTP2(areSent: Bool) throws {
+        let stage = try stage(trailers: areSent ? "X-Sum: 1\r\n" : "")
+        let client = try HTTP2Client(stage.client())
+        for number in 0..<2 {
+            let response = try client.fetch(stage.url("/x"))
+            #expect(response.text == "bbb" && response.trailers?.texts.map(\.value) ?? [] == (areSent ? ["1"] : []))
+            // Whether the origin will send the fields that it announced is not known before the end.
+            if number == 1 { #expect(response.value("trailer")?.lowercased() == (areSent ? "x-sum" : nil)) }
+        }
+        #expect(try client.fetch(stage.url("/x"), method: "HEAD").value("trailer") == nil)
+        #expect(stage.requestCount() == 1)
+    }
+
     @Test("A replayed response ends with its recorded trailer fields", arguments: [3, 300_000])
     func replaysThem(length: Int) throws {
         let stage = try RecordedStage { _, _, connection in
@@ -91,4 +123,8 @@ struct TrailerTests {
         }
         #expect(try stage.ask(proxy, "/a", method: "HEAD")["Trailer"] == nil)
     }
+}
+
+extension Fields {
+    fileprivate var texts: [(name: String, value: String)] { lines.map { (text(of: $0.name), text(of: $0.value)) } }
 }

@@ -72,19 +72,22 @@ struct AdminSocketTests {
 
     /// A `larder serve` with the default socket; it ends with the test.
     private final class Served {
-        let port: String
+        let ports: [String]
+        var port: String { ports[0] }
         private let process = Process()
 
         init(
-            in folder: TemporaryFolder, name: String, _ environment: [String: String], listening: String = "127.0.0.1:0"
+            in folder: TemporaryFolder, name: String, _ environment: [String: String], listening: String = "127.0.0.1:0",
+            further: [String] = []
         ) throws {
             let ports = "\(folder.path)/\(name)"
             process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
                 .appending(path: "larder")
-            process.arguments = [
-                "serve", "--listen", listening, "--store", ":memory:", "--set", "log.access.path=/dev/null", "--port-file",
-                ports,
-            ]
+            process.arguments =
+                [
+                    "serve", "--listen", listening, "--store", ":memory:", "--set", "log.access.path=/dev/null", "--port-file",
+                    ports,
+                ] + further.flatMap { ["--listen", $0] }
             process.environment = CleanEnvironment.variables.merging(environment) { $1 }
             process.standardOutput = FileHandle.nullDevice
             let talk = ServeTests.Talk()
@@ -92,7 +95,7 @@ struct AdminSocketTests {
             try process.run()
             talk.collect()
             try #require(talk.wait(for: "export http_proxy="), "\(talk.text)")
-            port = String(try String(contentsOfFile: ports, encoding: .utf8).dropLast())
+            self.ports = try String(contentsOfFile: ports, encoding: .utf8).split(separator: "\n").map(String.init)
         }
 
         deinit { if process.isRunning { Glibc.kill(process.processIdentifier, SIGKILL) } }
@@ -159,6 +162,64 @@ struct AdminSocketTests {
         #expect(outcome.output == "\(first)\(second)\(first)stopping\n\(second)", "\(outcome)")
     }
 
+    @Test("Commands find a Larder by the address or the port of any of its listeners")
+    func findsSecondListeners() throws {
+        let folder = try TemporaryFolder()
+        let one = try Served(in: folder, name: "one", environment(folder), further: ["127.0.0.2:0", "127.0.0.3:0"])
+        let two = try Served(in: folder, name: "two", environment(folder))
+        defer { withExtendedLifetime((one, two)) {} }
+        try #require(one.ports.count == 3)
+        let outcome = try CommandLineTests.shell(
+            """
+            asked() { $larder status "$@" | grep -o '127.0.0.1:[0-9]*' | head -1; }
+            asked --listen 127.0.0.2:$second
+            asked --listen $second
+            asked --listen 127.0.0.3:$third
+            asked --listen 127.0.0.1:$other
+            $larder status --listen 127.0.0.1:$second; echo $?
+            $larder stop --listen 127.0.0.2:$second
+            $larder status --listen 127.0.0.2:$second; echo $?
+            """, environment(folder).merging(["second": one.ports[1], "third": one.ports[2], "other": two.port]) { $1 })
+        let first = "127.0.0.1:\(one.port)\n"
+        #expect(outcome.output == "\(first)\(first)\(first)127.0.0.1:\(two.port)\n1\nstopping\n1\n", "\(outcome)")
+        let advice = "; if the Larder on 127.0.0.1:\(one.ports[1]) has another admin socket, give --socket\n"
+        #expect(outcome.talk.contains(advice), "\(outcome)")
+    }
+
+    @Test(
+        "A command that names the running Larder works although the settings file has a mistake",
+        arguments: ["--socket", "--listen"])
+    func ignoresMistakes(option: String) throws {
+        let folder = try TemporaryFolder()
+        let served = try Served(in: folder, name: "one", environment(folder))
+        defer { withExtendedLifetime(served) {} }
+        let outcome = try CommandLineTests.shell(
+            """
+            mkdir -p $folder/.config/larder; echo 'stroe: {}' > $folder/.config/larder/config.yaml
+            for words in status mode env 'cache ls' 'top --once -n 0.1' 'explain http://a.example/' 'pins audit' stop; do
+              $larder $words $option $value > $folder/said; echo "$words $?"
+            done
+            $larder status; echo "status $?"
+            """,
+            environment(folder).merging([
+                "option": option, "value": option == "--listen" ? served.port : "\(folder.path)/larder/admin-\(served.port).sock",
+            ]) { $1 })
+        #expect(
+            outcome.output
+                == """
+                status 0
+                mode 0
+                env 0
+                cache ls 0
+                top --once -n 0.1 0
+                explain http://a.example/ 0
+                pins audit 0
+                stop 0
+                status 2
+
+                """, "\(outcome)")
+    }
+
     @Test("Two Larders of one user run side by side; commands select one by its port, or find the only one")
     func servesTwo() throws {
         let folder = try TemporaryFolder()
@@ -219,7 +280,7 @@ struct AdminSocketTests {
                 gone 1
                 larder: several Larders are running, at \([first, second].sorted { Int($0) ?? 0 < Int($1) ?? 0 }.map { "\(folder.path)/larder/admin-\($0).sock" }.joined(separator: ", ")); choose one with LARDER_ADMIN_SOCKET=PATH, or with --socket or --listen if the command has these options
                 larder: Larder has no record of a request with this id; the request may be too old.
-                larder: Larder is not running: no process answers on \(sockets[1])
+                larder: Larder is not running: no process answers on \(sockets[1]); if the Larder on \(second) has another admin socket, give --socket
                 larder: Larder is not running: no process answers on \(folder.path)/larder/admin-3180.sock
 
                 """, "\(outcome)")

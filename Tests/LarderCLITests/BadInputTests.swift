@@ -49,6 +49,35 @@ struct BadInputTests {
                 "larder: error: record.match: $HOME/bad:1:2: JSON does not allow this byte here"
             ),
             (
+                "record --overwrite -o bad -- true", 125,
+                "larder: error: record.file: $HOME/bad is not a recording of Larder, so Larder does not replace it; choose another file\n"
+            ),
+            ("snapshot merge good -o bad", 1, "larder: bad is not a recording of Larder, so Larder does not replace it"),
+            (
+                "record -o mine -- true", 125,
+                "larder: error: record.file: $HOME/mine.partial-wal is not a file of a recording, but Larder needs this name; rename"
+            ),
+            (
+                "record --resume -o other -- true", 125,
+                "larder: error: record.file: not a snapshot: $HOME/other.partial is not an unfinished recording\n"
+            ),
+            (
+                "run --store . -- true", 125,
+                "larder: error: cannot open the store: $HOME: this is a folder, and a store needs a regular file; set another path"
+            ),
+            (
+                "run --store /dev/null -- true", 125,
+                "larder: error: cannot open the store: /dev/null: this is a device, and a store needs a regular file; set another path"
+            ),
+            (
+                "run --store bad/store -- true", 125,
+                "larder: error: cannot open the store: $HOME/bad: this is not a folder, so no store can be in it; set another path"
+            ),
+            (
+                "run --store /proc/store -- true", 125,
+                "larder: error: cannot open the store: /proc/store: cannot create files in the folder /proc: "
+            ),
+            (
                 "record -o none/new -- true", 125,
                 "larder: error: record.file: $HOME/none/new.partial: open: No such file or directory\n"
             ),
@@ -58,7 +87,7 @@ struct BadInputTests {
         _ = try folder.write(SnapshotCommandTests.har("one"), to: "one.har")
         let outcome = try CommandLineTests.shell(
             """
-            cd $HOME; echo text > bad
+            cd $HOME; echo text > bad; echo text > mine.partial-wal; echo text > other.partial
             $larder har import one.har -o good --key good.key > /dev/null 2>&1
             head -c 5000 good > cut; $larder lock write good > good.lock
             ls > ../before.$$; $larder \(words); code=$?
@@ -81,15 +110,20 @@ struct BadInputTests {
             $larder record --strict -o b.larder -- sh -c 'curl -s -o x http://127.0.0.1:1/; true'; echo $?
             $larder replay --strict b.larder -- sh -c 'curl -s -o x http://127.0.0.1:1/; true'; echo $?
             $larder run --strict --policy policy.yaml -- curl -sS -o x $url/no; echo $?
+            $larder run --strict --set limits.fields=2 -- sh -c 'curl -s -o x $url/; true'; echo $?
+            $larder run --strict -- sh -c 'curl -s -o x -H "Host: a b" $url/; true'; echo $?
+            $larder run --summary --set limits.fields=2 -- sh -c 'curl -s -o x $url/; true'; echo $?
             $larder record --strict --set limits.fields=2 -o c.larder -- sh -c 'curl -s -o x $url/; true'; echo $?
             """, ["HOME": folder.path, "TMPDIR": folder.path, "url": "http://127.0.0.1:\(origin.port)"])
-        #expect(outcome.output == "4\n0\n4\n4\n4\n", "\(outcome)")
+        #expect(outcome.output == "4\n0\n4\n4\n4\n4\n0\n4\n", "\(outcome)")
         for said in [
             "larder: 1 recorded in \(folder.path)/a.larder, 1 denied\n",
             "larder:   not recorded, because the request was denied (not this): GET http://127.0.0.1:\(origin.port)/no\n",
             "larder: 1 recorded in \(folder.path)/b.larder, 1 of them failures\n",
             "larder: 0 recorded in \(folder.path)/c.larder\n",
             "larder:   not recorded, because Larder did not accept the request (request_fields_too_large)\n",
+            "larder: 0 denied, 0 missed, 1 not accepted (--strict); to list these requests, use --summary\n",
+            "larder:   not accepted (request_fields_too_large)\n",
             "larder: 0 replayed, 0 missed, 0 not requested, 1 failed\n",
             "larder:   failed (connection_refused): GET http://127.0.0.1:1/\n",
             "larder: 1 denied, 0 missed (--strict); to list these requests, use --summary\n",

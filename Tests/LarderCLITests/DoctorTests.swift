@@ -282,6 +282,30 @@ struct DoctorTests {
         #expect(outcome.output.contains("fix: larder serve &\n") && outcome.output.hasSuffix("all is well\n"))
     }
 
+    @Test(
+        "Proxy variables have the level of what is wrong: other spellings of Larder's address are good, and each wrong one is named",
+        arguments: [
+            ("http_proxy=localhost:$port HTTPS_PROXY=HTTP://127.0.0.1:$port/", "good     proxy variables: set to $url"),
+            ("HTTP_PROXY=http://127.0.0.1:1", "bad      proxy variables: HTTP_PROXY is http://127.0.0.1:1, but Larder"),
+            (
+                "HTTP_PROXY=http://127.0.0.1:1 HTTPS_PROXY=http://127.0.0.1:2",
+                "bad      proxy variables: HTTP_PROXY is http://127.0.0.1:1, HTTPS_PROXY is http://127.0.0.1:2, but Larder"
+            ),
+            ("all_proxy=http://127.0.0.1:1", "notable  proxy variables: all_proxy is http://127.0.0.1:1, but Larder"),
+            (
+                "http_proxy= HTTP_PROXY=$url",
+                "notable  proxy variables: http_proxy not set in this shell: programs that read only"
+            ),
+            ("NO_PROXY=, no_proxy=", "good     NO_PROXY: "),
+            ("NO_PROXY= no_proxy=a.test", "bad      NO_PROXY: no_proxy=a.test: "),
+        ])
+    func levelsOfVariables(setting: String, line: String) throws {
+        let outcome = try Self.outcome(
+            of: "url=$http_proxy; port=$(cat $HOME/port); export \(setting); larder doctor --client curl | sed \"s|$url|\\$url|\""
+        )
+        #expect(outcome.output.split(separator: "\n").contains { $0.hasPrefix(line) }, "\(outcome)")
+    }
+
     @Test("An unknown program is a usage error")
     func knowsItsPrograms() throws {
         let outcome = try CommandLineTests.larder("doctor", "--client", "netscape")

@@ -220,4 +220,21 @@ struct PinsStoryTests {
         #expect(story.origin.requestHeads.isEmpty)
         #expect(try CommandLineTests.larder("explain", "--connect", "http://a.example/").code == 2)
     }
+
+    @Test(
+        "explain --connect exits with 7 if the server is rejected, and with 1 if it cannot be reached",
+        arguments: ["text", "json"])
+    func exitsAsPinsCheck(form: String) throws {
+        let story = try Story()
+        story.show(TestAuthority.selfSignedIdentity(names: "IP:127.0.0.1"))
+        let words = [
+            "explain", "--connect", "https://\(story.host)/", "-o", form, "-c", story.larder.settings, "--set",
+            "admin.socket=\(story.stage.folder.path)/admin.sock",
+        ]
+        let rejected = try CommandLineTests.larder(words)
+        #expect(rejected.code == 7 && rejected.output.contains("refused"), "\(rejected)")
+        story.stage.stop(story.origin)
+        let gone = try CommandLineTests.larder(words)
+        #expect(gone.code == 1 && gone.output.contains("unreachable"), "\(gone)")
+    }
 }

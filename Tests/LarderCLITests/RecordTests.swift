@@ -113,6 +113,28 @@ struct RecordTests {
         #expect(FileManager.default.fileExists(atPath: "\(folder.path)/job.larder"))
     }
 
+    @Test("A server that resumes a killed recording leaves only the finished file")
+    func serverResumes() throws {
+        let origin = ScriptedOrigin.answering { request, connection in connection.respond(body: request.target) }
+        defer { origin.stop() }
+        let folder = try TemporaryFolder()
+        let place = ["HOME": folder.path, "TMPDIR": folder.path]
+        let killed = try CommandLineTests.shell(
+            "$larder record -o $HOME/job.larder -- sh -c 'kill -9 $PPID'; cd $HOME; ls -d job*", place)
+        #expect(killed.output == "job.larder.partial\njob.larder.partial-wal\n", "\(killed)")
+
+        let served = try ServeTests.Served(
+            "mode: record\nrecord: {file: \(folder.path)/job.larder, existing: resume}\n")
+        let client = try RawClient(port: UInt16(try #require(try served.ports().first)), owner: served)
+        let url = "http://127.0.0.1:\(origin.port)/b"
+        client.send("GET \(url) HTTP/1.1\r\nHost: 127.0.0.1:\(origin.port)\r\n\r\n")
+        #expect(try client.readResponse().text == "/b")
+        served.signal(SIGTERM)
+        #expect(served.hasEnded())
+        let listed = try CommandLineTests.shell("cd $HOME; ls -d job*; $larder snapshot ls job.larder", place)
+        #expect(listed.output == "job.larder\n1.0 200 2 GET \(url)\n", "\(listed)")
+    }
+
     @Test("An error about a file that another process is recording into names that process", arguments: ["", "--resume"])
     func namesTheRecordingProcess(option: String) throws {
         let folder = try TemporaryFolder()
@@ -202,6 +224,9 @@ struct RecordTests {
             $larder record --append -- curl -sS -o x $url/c?token=7; echo $?
             """, ["HOME": folder.path, "TMPDIR": folder.path, "url": "http://127.0.0.1:\(origin.port)"])
         #expect(outcome.output == "125\n0\n125\n0\n125\n125\n", "\(outcome)")
+        let help = try CommandLineTests.larder("help", "record").output.split(whereSeparator: \.isWhitespace).joined(
+            separator: " ")
+        #expect(help.contains("allow: all settings, and names that a recording declares as public;"), "\(help)")
         #expect(
             outcome.talk.contains("(secrets.public): token. If that is intended, use --project-settings=allow"),
             "\(outcome)")

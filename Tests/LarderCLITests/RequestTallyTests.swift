@@ -1,3 +1,4 @@
+import Foundation
 import SecretScanning
 import Snapshots
 import Testing
@@ -35,6 +36,34 @@ struct RequestTallyTests {
                 larder: and so on
 
                 """)
+    }
+
+    @Test("The outcomes that count as hits are the same in the summary, in larder top, on the dashboard and in the documentation")
+    func agreesOnHits() throws {
+        #expect(RequestTally.hitWords == ["hit", "stale_hit", "revalidated", "collapsed", "replayed"])
+        let tally = Self.tally(RequestTally.hitWords.map { #"{"url":"http://a.test/1","cache":"\#($0)","bytes":1}"# })
+        #expect(tally.hits == 5 && tally.savedBytes == 5)
+        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
+        let dashboard = try String(contentsOf: root.appending(path: "config/grafana-dashboard.json"), encoding: .utf8)
+        #expect(dashboard.contains("hit|stale_hit|revalidated|collapsed|replayed"))
+        let page = try String(contentsOf: root.appending(path: "docs/operations.md"), encoding: .utf8)
+        for word in RequestTally.hitWords { #expect(page.contains("| `\(word)` | yes |"), "\(word)") }
+    }
+
+    @Test("A request that Larder does not accept is counted and listed apart from a failure at the origin")
+    func tellsRejections() {
+        let tally = Self.tally([
+            #"{"method":"GET","url":"http://a.test/1","cache":"failed","error":"connection_refused","status":502}"#,
+            #"{"method":"GET","url":"http://a.test/2","cache":"failed","error":"request_fields_too_large","status":431}"#,
+            #"{"url":"","cache":"failed","error":"bad_request","status":400}"#,
+        ])
+        #expect(tally.failedCount == 3 && tally.rejectedCount == 2)
+        let text = RunSummary(tally: tally, remarks: []).text
+        #expect(text.hasPrefix("larder: 3 requests, 0 hits, 0 B saved of 0 B, 0 denied, 1 failed, 2 not accepted\n"), "\(text)")
+        for line in [
+            "failed (connection_refused): GET http://a.test/1", "not accepted (request_fields_too_large): GET http://a.test/2",
+            "not accepted (bad_request)",
+        ] { #expect(text.contains("larder:   \(line)\n"), "\(text)") }
     }
 
     @Test("A request for a different host than its connection counts as denied; a failure at the origin does not")

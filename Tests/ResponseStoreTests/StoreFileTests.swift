@@ -136,6 +136,25 @@ struct StoreFileTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.folder) == [url.lastPathComponent])
     }
 
+    @Test(
+        "A path that cannot be a store's is rejected with the reason, and nothing is created",
+        arguments: ["folder", "pipe", "device"])
+    func refusesOtherKinds(kind: String) throws {
+        let fixture = StoreFixture()
+        var path = fixture.path
+        switch kind {
+        case "folder": try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        case "pipe": #expect(mkfifo(path, 0o600) == 0)
+        default: path = "/dev/null"
+        }
+        let error = #expect(throws: StoreError.self) { try fixture.open { $0.path = path } }
+        #expect(error?.code == .cannotOpen && error?.description.hasPrefix("\(path): this is a") == true, "\(error as Any)")
+        #expect(throws: StoreError(.cannotOpen, path: path, message: "")) { try StoreBrowser(path: path) }
+        let names = try FileManager.default.contentsOfDirectory(atPath: fixture.folder)
+        #expect(
+            names.isEmpty == (kind == "device") && names.count <= 1 && !FileManager.default.fileExists(atPath: path + ".lock"))
+    }
+
     @Test("A store whose main file was deleted begins again beside the files that are left")
     func beginsAgainBesideOwnFiles() throws {
         let fixture = StoreFixture()

@@ -95,6 +95,79 @@ struct SnapshotFileTests {
         let other = SnapshotFixture()
         #expect(try other.write([Exchange("http://a:80/1", "one"), Exchange("http://a:80/3", "three")]) == roots)
         _ = try Snapshot(path: fixture.path).verify()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.folder) == ["test.larder"])
+    }
+
+    @Test("A user's file with a name that a recording needs stays, and the error names it", arguments: [false, true])
+    func keepsUsersFiles(isResumed: Bool) throws {
+        for ending in isResumed ? ["-wal", "-journal", "-shm", ".compact"] : ["", "-wal", "-journal", "-shm", ".compact"] {
+            let fixture = SnapshotFixture()
+            if isResumed {
+                // Releasing the writer leaves the unfinished recording.
+                _ = try SnapshotWriter(path: fixture.path, tool: "test", now: Exchange.began)
+                try? FileManager.default.removeItem(atPath: fixture.path + ".partial\(ending)")
+            }
+            let path = fixture.path + ".partial" + ending
+            let text = Data("precious, and longer than a mark\n".utf8)
+            try text.write(to: URL(filePath: path))
+            let names = try Set(FileManager.default.contentsOfDirectory(atPath: fixture.folder))
+            #expect(throws: SnapshotError.inTheWay(path: path)) {
+                if isResumed { _ = try SnapshotWriter(resuming: fixture.path) } else { try fixture.write([]) }
+            }
+            #expect(try Data(contentsOf: URL(filePath: path)) == text)
+            #expect(try Set(FileManager.default.contentsOfDirectory(atPath: fixture.folder)) == names)
+        }
+    }
+
+    @Test("A new recording begins beside what is left of an unfinished one whose main file was deleted")
+    func beginsBesideLeftOvers() throws {
+        let fixture = SnapshotFixture()
+        let writer = try SnapshotWriter(path: fixture.path, tool: "test", now: Exchange.began)
+        try Exchange("http://a:80/1", "one").append(to: writer)
+        try writer.commit()
+        // The state after the process was killed and `FILE.partial` deleted.
+        let wal = fixture.path + ".partial-wal"
+        let kept = try Data(contentsOf: URL(filePath: wal))
+        try #require(!kept.isEmpty)
+        writer.abandon()
+        try kept.write(to: URL(filePath: wal))
+        try fixture.write([Exchange("http://a:80/2", "two")])
+        #expect(try Self.bodies(Snapshot(path: fixture.path)).mapValues(\.text) == ["http://a:80/2#1.0": "two"])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.folder) == ["test.larder"])
+    }
+
+    @Test("Only a recording or an empty file is overwritten")
+    func overwritesRecordings() throws {
+        let fixture = SnapshotFixture()
+        let url = URL(filePath: fixture.path)
+        for content in ["notes\n", String(repeating: "SQLite format 3\0", count: 100)] {
+            try Data(content.utf8).write(to: url)
+            #expect(throws: SnapshotError.notReplaced(path: fixture.path)) { try fixture.write([], existing: .overwrite) }
+            #expect(try Data(contentsOf: url) == Data(content.utf8))
+        }
+        try Data().write(to: url)
+        try fixture.write([Exchange("http://a:80/1", "one")], existing: .overwrite)
+        // A damaged recording is still a recording.
+        try Data(contentsOf: url).prefix(9000).write(to: url)
+        try fixture.write([Exchange("http://a:80/1", "one")], existing: .overwrite)
+        _ = try Snapshot(path: fixture.path).verify()
+    }
+
+    @Test("A file that replaces a recording keeps its mode, even if it is read-only", arguments: [0o444, 0o640])
+    func keepsTheMode(mode: Int) throws {
+        let fixture = SnapshotFixture()
+        try fixture.write([Exchange("http://a:80/1", "one")])
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: fixture.path)
+        func found() throws -> Int? {
+            try (FileManager.default.attributesOfItem(atPath: fixture.path)[.posixPermissions] as? NSNumber)?.intValue
+        }
+        let terms = try MatchTerms(text: Array(#"{"canonicalisers":[{"uri":"*","query":{"ignore":["_"]}}]}"#.utf8))
+        _ = try SnapshotMaintenance.rematch(Snapshot(path: fixture.path), by: terms, to: fixture.path, key: nil)
+        #expect(try found() == mode)
+        try Snapshot.sign(path: fixture.path, by: SigningTests.key())
+        #expect(try found() == mode)
+        try fixture.write([Exchange("http://a:80/1", "two")], existing: .append)
+        #expect(try found() == mode && Snapshot(path: fixture.path).count == 2)
     }
 
     @Test("A recording in progress cannot be resumed by another writer, and is not disturbed")

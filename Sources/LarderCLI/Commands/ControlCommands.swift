@@ -11,7 +11,7 @@ struct StatusCommand: ParsableCommand {
     @OptionGroup var format: OutputOption
 
     func run() throws {
-        try RunningLarder.ask(try RunningLarder.connect(options.load()), "GET", "/v1/status", form: format.output)
+        try RunningLarder.ask(try options.connect(), "GET", "/v1/status", form: format.output)
     }
 }
 
@@ -36,7 +36,7 @@ struct ReloadCommand: ParsableCommand {
 
     func run() throws {
         try RunningLarder.ask(
-            try RunningLarder.connect(options.load()), "POST", "/v1/reload\(allowEmpty ? "?allow_empty=true" : "")",
+            try options.connect(), "POST", "/v1/reload\(allowEmpty ? "?allow_empty=true" : "")",
             form: format.output,
             failure: ExitCode(2))
     }
@@ -54,7 +54,7 @@ struct StopCommand: ParsableCommand {
     @OptionGroup var format: OutputOption
 
     func run() throws {
-        let client = try RunningLarder.connect(options.load())
+        let client = try options.connect()
         // The pidfd is opened before the stop request, so that it cannot refer to a new process with the same ID.
         let end = client.serverProcess.map { larder_pidfd_open($0) } ?? -1
         defer { if end >= 0 { close(end) } }

@@ -1,3 +1,4 @@
+import AdminClient
 import ArgumentParser
 import CommandSupport
 import Foundation
@@ -17,6 +18,10 @@ struct ExplainCommand: ParsableCommand {
             This command sends no request; --connect opens one TLS connection to the server. The command uses the rules and the \
             store of the running Larder. With -c or --set, or if Larder is not running, it uses your settings and the store's \
             file. --id explains a past request, by its id in the access log.
+
+            Exit codes: 0 success; 1 Larder cannot explain the request, or (with --connect) the server cannot be reached; 2 wrong \
+            usage; 5 a snapshot for --replay is damaged; 7 (with --connect) Larder rejects the server, or will reject it once its \
+            pins are enforced.
             """)
 
     @Argument(help: "The URL of the request.")
@@ -93,7 +98,7 @@ struct ExplainCommand: ParsableCommand {
         if let id {
             let wanted = id.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
             return try RunningLarder.ask(
-                try RunningLarder.connect(options.load()), "GET", "/v1/traces?id=\(wanted)", form: format.output)
+                try options.connect(), "GET", "/v1/traces?id=\(wanted)", form: format.output)
         }
         let content = try content()
         if replay { return try explainReplay(content) }
@@ -102,6 +107,9 @@ struct ExplainCommand: ParsableCommand {
             Terminal.talk(
                 "larder: the request, its content and the saved response have more than \(Self.headsLimit) bytes together\n")
             throw ExitCode.failure
+        }
+        if !connect, let path = options.namedSocket, let client = try? AdminClient(path: path) {
+            return try ask(client, heads, content, nil)
         }
         let loaded = try options.load(trustFiles: connect ? TrustFiles() : nil)
         let server = try authority.flatMap { connect ? try PinCheck.judging([$0], loaded.settings).first : nil }
@@ -114,18 +122,24 @@ struct ExplainCommand: ParsableCommand {
                 Terminal.talk(
                     "larder: this explanation uses the settings of the running Larder, not \(printable(file, limit: 4096))\n")
             }
-            return try RunningLarder.ask(
-                client, "POST", "/v1/explain" + query(content), body: heads, form: format.output
-            ) { tell($0, server) }
+            return try ask(client, heads, content, server)
         }
         do {
             let explanation = try StoreAlone(loaded, judgesServers: !connect).explain(
                 heads, contentLength: content?.count, from: sender)
-            tell(format.output == .text ? explanation.text : explanation.json.written() + "\n", server)
+            try tell(format.output == .text ? explanation.text : explanation.json.written() + "\n", server)
         } catch let fault as ExplainedHeads.Fault {
             Terminal.talk("larder: \(fault.sentence)\n")
             throw ExitCode(2)
         }
+    }
+
+    private func ask(_ client: AdminClient, _ heads: [UInt8], _ content: [UInt8]?, _ server: PinCheck?) throws {
+        var explanation = ""
+        try RunningLarder.ask(client, "POST", "/v1/explain" + query(content), body: heads, form: format.output) {
+            explanation = $0
+        }
+        try tell(explanation, server)
     }
 
     /// The client that the explanation assumes for the request.
@@ -181,7 +195,8 @@ struct ExplainCommand: ParsableCommand {
     }
 
     /// Prints the explanation and, in the same form, the result of checking the server.
-    private func tell(_ explanation: String, _ server: PinCheck?) {
+    /// - Throws: the exit code of `larder pins check`, if the server failed the check.
+    private func tell(_ explanation: String, _ server: PinCheck?) throws {
         guard let server else { return Terminal.output(explanation) }
         switch format.output {
         case .text: Terminal.output(explanation + server.text)
@@ -190,6 +205,8 @@ struct ExplainCommand: ParsableCommand {
             let members = explanation[..<end].reversed().drop(while: \.isWhitespace).reversed()
             Terminal.output(String(members) + ",\n  \"server\": \(server.json.written(indentation: 1))\n}\n")
         }
+        let code = PinCheckReport(checks: [server], isStrict: false).exitCode
+        if code != 0 { throw ExitCode(code) }
     }
 
     /// The request's head as a client would send it to the proxy, followed by the head of the saved response.

@@ -47,7 +47,7 @@ struct ModeCommand: ParsableCommand {
 
     func run() throws {
         if let report { return try write(report) }
-        let client = try RunningLarder.connect(options.load())
+        let client = try options.connect()
         var parameters: [String] = []
         if let mode { parameters.append("mode=\(mode.rawValue)") }
         if reset { parameters.append("reset=true") }
@@ -63,12 +63,11 @@ struct ModeCommand: ParsableCommand {
         let place = "/v1/mode/differences"
         var (report, counts) = ("", "")
         // Each request uses a connection of its own, as the admin socket requires.
-        try RunningLarder.ask(try RunningLarder.connect(options.load()), "GET", place, form: format.output, failure: ExitCode(2))
-        {
+        try RunningLarder.ask(try options.connect(), "GET", place, form: format.output, failure: ExitCode(2)) {
             report = $0
         }
         // The counts are requested after the report, so that they include all differences that it lists.
-        try RunningLarder.ask(try RunningLarder.connect(options.load()), "GET", place, form: .json, failure: ExitCode(2)) {
+        try RunningLarder.ask(try options.connect(), "GET", place, form: .json, failure: ExitCode(2)) {
             counts = $0
         }
         if path == "-" {

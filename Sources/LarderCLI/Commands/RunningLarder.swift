@@ -2,9 +2,7 @@ import AdminClient
 import ArgumentParser
 import CommandSupport
 import Foundation
-import HTTPMessage
 import LarderSettings
-import ProxyPolicy
 import TextCoding
 
 /// The output form of a subcommand: text for people, JSON for programs.
@@ -88,48 +86,5 @@ enum RunningLarder {
             Terminal.talk("larder: \(error)\n")
             throw ExitCode.failure
         }
-    }
-}
-
-/// The options of subcommands that contact a running Larder.
-struct RunningOptions: ParsableArguments {
-    @OptionGroup var settings: SettingsOptions
-
-    @Option(
-        help: ArgumentHelp(
-            "Use the Larder whose first listener has this address and port. The default is the listener in the settings, else the only running Larder.",
-            valueName: "[host:]port"))
-    var listen: String?
-
-    @Option(help: ArgumentHelp("Use the Larder with this admin socket.", valueName: "path"))
-    var socket: String?
-
-    func validate() throws {
-        if listen != nil, socket != nil { throw ValidationError("Give --listen or --socket, not both.") }
-        if let listen, listener == nil, port == nil {
-            throw ValidationError(
-                "--listen \(printable(listen)) is neither an address with a port nor a port; an example is 127.0.0.1:3180.")
-        }
-    }
-
-    func load(trustFiles: TrustFiles? = nil) throws(ExitCode) -> LoadedSettings {
-        try settings.load(flags: flags, trustFiles: trustFiles)
-    }
-
-    /// The options as settings. For `--listen`, the setting is the path of the admin socket that is named after the listener.
-    private var flags: [(flag: String, name: String, value: SettingsNode)] {
-        if let socket { return [("--socket", "admin.socket", .plain(socket))] }
-        let environment = ProcessInfo.processInfo.environment
-        let path =
-            listener.map { AdminSocketPath.of($0, environment) } ?? port.map { AdminSocketPath.ofPort($0, environment) } ?? nil
-        return path.map { [("--listen", "admin.socket", .plain($0))] } ?? []
-    }
-
-    private var listener: ListenAddress? { listen.flatMap { ListenAddress($0) }.flatMap { $0.port > 0 ? $0 : nil } }
-
-    /// The port, if `--listen` has no address.
-    private var port: UInt16? {
-        guard let listen else { return nil }
-        return UInt16(listen.hasPrefix(":") ? String(listen.dropFirst()) : listen).flatMap { $0 > 0 ? $0 : nil }
     }
 }

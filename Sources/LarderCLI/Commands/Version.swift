@@ -4,7 +4,8 @@ import TextCoding
 
 /// The version of this build.
 package enum Version {
-    package static let number = "0.1.0"
+    /// Between two releases, the next version with `-dev`.
+    package static let number = "0.2.0-dev"
 }
 
 struct VersionCommand: ParsableCommand {

@@ -10,6 +10,7 @@ extension SnapshotError {
             return "\(description): append to it (--append, or --missing for new requests only) or replace it (--overwrite); "
                 + "for a server, `record.existing: append` or `overwrite`"
         }
+        if case .inTheWay = self { return description }
         let partial = SnapshotWriter.partialPath(of: path)
         switch FileWriter.process(writing: partial) {
         case getpid()?: return "\(partial): this Larder is recording into it; `larder mode live` finishes it"

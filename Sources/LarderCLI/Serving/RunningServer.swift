@@ -363,10 +363,12 @@ final class RunningServer: Sendable {
             return (try open(plan.storePath, .owned), nil)
         } catch {
             guard plan.mayForgetWhatIsNew else {
-                var remedy = ""
-                if case .lockedByProcess = error.code {
-                    remedy = "; give this one its own store (--store FILE), or none (--store :memory:)"
-                }
+                let remedy =
+                    switch error.code {
+                    case .lockedByProcess: "; give this one its own store (--store FILE), or none (--store :memory:)"
+                    case .cannotOpen: "; set another path for the store (--store FILE), or use none (--store :memory:)"
+                    default: ""
+                    }
                 logger.error("cannot open the store: \(error)\(remedy)")
                 throw ExitCode.failure
             }

@@ -339,7 +339,7 @@ package enum SettingsSchema {
         Setting(
             "record.existing", \.recordings.existing, .word(), reloadable: true,
             "What happens if the file in `record.file` exists. `refuse`: Larder does not start, and leaves the file unchanged. "
-                + "`append`: it appends a generation. `overwrite`: it replaces the file when the new one is complete. `resume`: it "
+                + "`append`: it appends a generation. `overwrite`: it replaces the recording when the new one is complete. `resume`: it "
                 + "continues `FILE.partial`."),
         Setting(
             "record.match", \.recordings.match,

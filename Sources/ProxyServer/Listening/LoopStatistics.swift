@@ -59,7 +59,9 @@ package struct LoopStatistics: Sendable {
 }
 
 extension DecisionTrace.Outcome {
-    fileprivate var isAnsweredFromStore: Bool {
+    /// Whether `larder status`, `larder top` and the summary of a run count the request as a hit: the response's content did not come from
+    /// the origin for this request. A response that the origin confirmed with 304 is one of them.
+    package var isAnsweredFromStore: Bool {
         switch self {
         case .hit, .staleHit, .revalidated, .collapsed, .replayed: true
         case .none, .miss, .refreshed, .bypass, .denied, .tunnel, .local, .failed, .background, .recorded: false

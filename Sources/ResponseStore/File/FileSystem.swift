@@ -12,10 +12,16 @@ enum FileSystem {
     /// Creates the directory and its parents, accessible to the owner only. Existing ones stay unchanged.
     static func makeFolder(_ path: String) throws(StoreError) {
         var status = stat()
-        if stat(path, &status) == 0 { return }
+        if stat(path, &status) == 0 {
+            if status.st_mode & S_IFMT == S_IFDIR { return }
+            throw StoreError(.cannotOpen, path: path, message: "this is not a folder, so no store can be in it")
+        }
         let parent = folder(of: path)
         if parent != path { try makeFolder(parent) }
-        if mkdir(path, 0o700) != 0, errno != EEXIST { throw StoreError(systemCall: "mkdir", path: path, code: errno) }
+        guard mkdir(path, 0o700) != 0, errno != EEXIST else { return }
+        let reason = String(cString: strerror(errno))
+        let kind = StoreError(systemCall: "mkdir", path: path, code: errno).code
+        throw StoreError(kind, path: path, message: "cannot create this folder for the store: \(reason)")
     }
 
     /// Creates an empty file, accessible to the owner only, unless it exists.

@@ -29,7 +29,10 @@ package struct StoreFile: Sendable {
         self.role = role
     }
 
-    func connect(_ access: Connection.Access) throws(StoreError) -> Connection { try Connection(path: path, access: access) }
+    func connect(_ access: Connection.Access) throws(StoreError) -> Connection {
+        try StorePlace.check(path)
+        return try Connection(path: path, access: access)
+    }
 
     /// Opens the store's file for writing. In the role `cache`, creates a missing file, and empties or moves aside a file that cannot be
     /// used.

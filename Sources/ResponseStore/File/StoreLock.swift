@@ -12,7 +12,7 @@ final class StoreLock: Sendable {
         let lockPath = path + ".lock"
         let made = open(lockPath, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         let descriptor = made >= 0 ? made : open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw StoreError(systemCall: "open", path: lockPath, code: errno) }
+        guard descriptor >= 0 else { throw StorePlace.uncreated(lockPath, besideStoreAt: path, code: errno) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let code = errno
             let holder = StoreLock.readHolder(descriptor)

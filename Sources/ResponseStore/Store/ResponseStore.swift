@@ -29,6 +29,7 @@ package final class ResponseStore: Sendable {
             return
         }
         try FileSystem.makeFolder(FileSystem.folder(of: configuration.path))
+        try StorePlace.check(configuration.path)
         try FilesBesideStore.check(besideNewStoreAt: configuration.path)
         let held = try StoreLock(besideStoreAt: configuration.path)
         lock = Guarded(held)

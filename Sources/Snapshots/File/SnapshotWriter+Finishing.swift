@@ -51,6 +51,8 @@ extension SnapshotWriter {
         }
         let compact = partial + ".compact"
         if isWasteful {
+            // A run that was killed here left this file, which was checked when this writer began.
+            unlink(compact)
             try FileBasics.makeEmpty(compact)
             try onDatabase { () throws(DatabaseError) in
                 try connection.execute("VACUUM INTO '\(compact.replacing("'", with: "''"))'")
@@ -59,6 +61,8 @@ extension SnapshotWriter {
             }
         }
         try onDatabase { () throws(DatabaseError) in try connection.execute("PRAGMA journal_mode=DELETE") }
+        // With an exclusive lock, SQLite keeps the rollback journal of this change. Its header is empty, so nothing is lost.
+        unlink(partial + "-journal")
         try FileBasics.publish(isWasteful ? compact : partial, as: path)
         if isWasteful { unlink(partial) }
     }

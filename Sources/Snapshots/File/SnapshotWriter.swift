@@ -14,7 +14,7 @@ package final class SnapshotWriter {
         case refuse
         /// Keep the existing recordings; new recordings form a new generation.
         case append
-        /// Replace the existing file as soon as the new file is finished.
+        /// Replace the existing recording as soon as the new file is finished. A file without content is replaced too, and no other file.
         case overwrite
     }
 
@@ -58,9 +58,12 @@ package final class SnapshotWriter {
     ///   new generation gets its start time from the last generation of `manifest`.
     init(path: String, existing: Existing, manifest fresh: Manifest) throws(SnapshotError) {
         let partial = Self.partialPath(of: path)
-        guard !FileBasics.exists(partial) else { throw .unfinished(path: partial) }
+        try RecordingNames.free(partial)
         let isThere = FileBasics.exists(path)
         if isThere, existing == .refuse { throw .exists(path: path) }
+        if isThere, existing == .overwrite, !RecordingNames.isRecording(path), !FileBasics.isEmpty(path) {
+            throw .notReplaced(path: path)
+        }
         let isAppended = isThere && existing == .append
         var manifest = fresh
         if isAppended {
@@ -88,6 +91,11 @@ package final class SnapshotWriter {
     package init(resuming path: String) throws(SnapshotError) {
         let partial = Self.partialPath(of: path)
         guard FileBasics.exists(partial) else { throw .nothingToResume(path: partial) }
+        // SQLite would change a database of another application as soon as it is opened.
+        guard RecordingNames.isRecording(partial) || FileBasics.isEmpty(partial) else {
+            throw .notASnapshot("\(partial) is not an unfinished recording")
+        }
+        try RecordingNames.check(beside: partial)
         self.path = path
         let connection = try onDatabase { () throws(DatabaseError) in try Connection(path: partial, access: .writing) }
         let isOurs = try onDatabase { () throws(DatabaseError) in try SnapshotSchema.isOurs(on: connection) }
@@ -112,6 +120,7 @@ package final class SnapshotWriter {
     package static func terms(ofRecording path: String) throws(SnapshotError) -> MatchTerms {
         let partial = partialPath(of: path)
         guard FileBasics.exists(partial) else { return try Snapshot(path: path).manifest.terms }
+        guard RecordingNames.isRecording(partial) else { throw .notASnapshot("\(partial) is not an unfinished recording") }
         let text = try onDatabase { () throws(DatabaseError) in
             try SnapshotTables(Connection(path: partial, access: .browsing)).manifest()
         }

@@ -1,3 +1,4 @@
+import AdminClient
 import ArgumentParser
 import CommandSupport
 import LarderSettings
@@ -16,6 +17,9 @@ struct CachePlace: ParsableArguments {
 
     /// - Throws: exit code 1 or 2, after reporting the problem.
     func open() throws -> Access {
+        if store == nil, let path = settings.namedSocket, (try? AdminClient(path: path)) != nil {
+            return .running(RunningCache(path: path))
+        }
         let loaded = try settings.load()
         // This connection only checks that a Larder responds. Each request opens its own connection.
         if store == nil, let running = try RunningLarder.find(loaded) { return .running(RunningCache(path: running.path)) }

@@ -15,7 +15,7 @@ extension PinsCommand {
         @OptionGroup var options: RunningOptions
 
         func run() throws {
-            try RunningLarder.ask(try RunningLarder.connect(options.load()), "GET", "/v1/pins/audit", form: format.output)
+            try RunningLarder.ask(try options.connect(), "GET", "/v1/pins/audit", form: format.output)
         }
     }
 }

@@ -39,7 +39,7 @@ struct RecordCommand: ParsableCommand {
     @Flag(help: "Serve the responses in the file, and record only the requests that it lacks.")
     var missing = false
 
-    @Flag(help: "Replace a file that exists, once the new one is complete.")
+    @Flag(help: "Replace a recording that exists, once the new one is complete.")
     var overwrite = false
 
     @Flag(help: "Continue an unfinished FILE.partial.")

@@ -26,7 +26,7 @@ struct EnvCommand: ParsableCommand {
 
     func run() throws {
         let given = ProcessInfo.processInfo.environment
-        let larder = try AttachedProxy(options.load(), over: given, filesIn: .user)
+        let larder = try AttachedProxy(options, over: given, filesIn: .user)
         if larder.asksEverybody { Terminal.talk("larder: \(EphemeralProxy.asking)\n") }
         Terminal.output(shell.text(larder.environment, over: given))
     }

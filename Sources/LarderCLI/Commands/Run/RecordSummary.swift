@@ -31,10 +31,8 @@ struct RecordSummary {
             "  not recorded, because the request was denied (\($0.reason)): \($0.request)"
         }
         let rejected = tally?.rejectedCount ?? 0
-        // Larder may not know the method and the URL of such a request.
-        lines += (tally?.rejections ?? []).prefix(Self.toldLimit).map { rejection in
-            let request = rejection.request.contains("://") ? ": \(rejection.request)" : ""
-            return "  not recorded, because Larder did not accept the request (\(rejection.reason))\(request)"
+        lines += (tally?.rejections ?? []).prefix(Self.toldLimit).map {
+            "  not recorded, because Larder did not accept the request \($0.rejection)"
         }
         let others = [denied, rejected, summary.tunnels.count, summary.unrecordedCount].reduce(0) {
             $0 + max(0, $1 - Self.toldLimit)

@@ -14,7 +14,7 @@ struct ReplaySummary {
     var text: String {
         let unused = unusedPlaces.reduce(0) { $0 + $1.count }
         var lines = ["\(tally.replayedCount) replayed, \(tally.missedCount) missed, \(unused) not requested"]
-        if tally.failedCount > 0 { lines[0] += ", \(tally.failedCount) failed" }
+        lines[0] += tally.failureCounts
         if tally.deniedCount > 0 { lines[0] += ", \(tally.deniedCount) denied" }
         for refusal in tally.refusals {
             lines.append("  \(refusal.reason == RequestTally.missWord ? "missed" : refusal.reason): \(refusal.request)")

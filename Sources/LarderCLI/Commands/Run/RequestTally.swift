@@ -1,4 +1,6 @@
 import Foundation
+import ProxyCore
+import ProxyServer
 import SecretScanning
 
 /// Totals of one run's requests and their outcomes, read line by line from the access log.
@@ -17,6 +19,9 @@ struct RequestTally {
         let reason: String
         /// The recording nearest to the request, and how the recording differs from it.
         var nearest: String?
+
+        /// The reason, and the request if Larder could read its URL.
+        var rejection: String { "(\(reason))" + (request.contains("://") ? ": \(request)" : "") }
     }
 
     /// Whether any client reached Larder: an intercepted tunnel counts, even if no request was sent in it.
@@ -35,8 +40,10 @@ struct RequestTally {
     /// The first requests that report mode forwarded.
     private(set) var reported: [NamedRequest] = []
     private(set) var replayedCount = 0
-    /// Requests that Larder answered with an error because the origin failed.
+    /// Requests that Larder answered with an error, because the origin failed or because Larder did not accept the request.
     private(set) var failedCount = 0
+    /// The number of requests that failed at the origin.
+    var originFailureCount: Int { failedCount - rejectedCount }
     /// The first requests that failed at the origin.
     private(set) var failures: [NamedRequest] = []
     /// Failed requests that Larder did not accept, such as requests with too many fields. They are not recorded.
@@ -68,7 +75,7 @@ struct RequestTally {
     static let lineLimit = 1 << 20
 
     /// The outcomes of requests that were answered from the store, a recording, or another request's fetch.
-    static let hitWords: Set = ["hit", "stale_hit", "revalidated", "collapsed", "replayed"]
+    static let hitWords = Set(DecisionTrace.Outcome.allCases.filter(\.isAnsweredFromStore).map { "\($0.word)" })
     /// The error code of a request that could not be answered without a network.
     static let missWord = "offline_miss"
     private static let replayedWord = "replayed"
@@ -122,10 +129,11 @@ struct RequestTally {
             note(record, reason, in: \.refusals)
         } else if outcome == "failed" {
             failedCount += 1
-            note(record, error ?? outcome, in: \.failures)
             if let status = (record["status"] as? NSNumber)?.intValue, (400...499).contains(status) {
                 rejectedCount += 1
                 note(record, error ?? outcome, in: \.rejections)
+            } else {
+                note(record, error ?? outcome, in: \.failures)
             }
         }
     }
@@ -142,10 +150,19 @@ struct RequestTally {
     /// The client ended its TLS handshake with an alert about Larder's certificate.
     private static let rejectionWord = "client_refused_certificate"
 
-    /// A line for each failed request, up to the limit.
+    /// A line for each failed request, and for each that Larder did not accept, up to the limit of each.
     var failureLines: [String] {
-        let others = failedCount - failures.count
+        let others = originFailureCount - failures.count
+        let otherRejections = rejectedCount - rejections.count
         return failures.map { "  failed (\($0.reason)): \($0.request)" } + (others > 0 ? ["  and \(others) more failed"] : [])
+            + rejections.map { "  not accepted \($0.rejection)" }
+            + (otherRejections > 0 ? ["  and \(otherRejections) more not accepted"] : [])
+    }
+
+    /// The numbers of failed requests, and of those that Larder did not accept, for the first line of a summary.
+    var failureCounts: String {
+        (originFailureCount > 0 ? ", \(originFailureCount) failed" : "")
+            + (rejectedCount > 0 ? ", \(rejectedCount) not accepted" : "")
     }
 
     /// The message about requests that could not be answered offline. An earlier run may have received responses that Larder does not

@@ -59,7 +59,7 @@ struct RunCommand: ParsableCommand {
 
     @Flag(
         help:
-            "Exit with 4 if a request was denied or missed, if a tunnel was not intercepted, or if no request came through Larder, even if the command succeeded."
+            "Exit with 4 if a request was denied, missed or not accepted, if a tunnel was not intercepted, or if no request came through Larder, even if the command succeeded."
     )
     var strict = false
 
@@ -142,7 +142,7 @@ struct RunCommand: ParsableCommand {
         let ended = try code.get()
         let hasDeniedNames = network?.names?.denied.names.isEmpty == false
         let isIncomplete =
-            tally.map { $0.deniedCount + $0.missedCount + $0.uninspectedCount > 0 || hasDeniedNames } ?? false
+            tally.map { $0.deniedCount + $0.missedCount + $0.uninspectedCount + $0.rejectedCount > 0 || hasDeniedNames } ?? false
         if ended != 0 { throw ExitCode(ended) }
         if let lockedRun, let recording = larder.recordings.ended {
             let violations = try lockedRun.violations(recording, hasKey: larder.settings.recordings.key != nil)
@@ -154,7 +154,8 @@ struct RunCommand: ParsableCommand {
         if strict, let tally, isIncomplete {
             let uninspected = tally.uninspectedCount > 0 ? ", \(tally.uninspectedCount) not intercepted" : ""
             let names = hasDeniedNames ? ", DNS names denied" : ""
-            let counts = "\(tally.deniedCount) denied, \(tally.missedCount) missed\(uninspected)\(names)"
+            let rejected = tally.rejectedCount > 0 ? ", \(tally.rejectedCount) not accepted" : ""
+            let counts = "\(tally.deniedCount) denied, \(tally.missedCount) missed\(uninspected)\(rejected)\(names)"
             if !summary { Terminal.talk("larder: \(counts) (--strict); to list these requests, use --summary\n") }
             throw Self.strictCode
         }

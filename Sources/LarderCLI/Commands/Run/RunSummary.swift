@@ -22,7 +22,7 @@ struct RunSummary {
             + "\(EntryText.size(tally.sentBytes)), \(tally.deniedCount) denied"
             + (tally.reportedCount > 0 ? ", \(tally.reportedCount) would be denied" : "")
             + (tally.missedCount > 0 ? ", \(tally.missedCount) missed" : "")
-            + (tally.failedCount > 0 ? ", \(tally.failedCount) failed" : "")
+            + tally.failureCounts
             + (tally.tunnelCount > 0 ? ", \(Self.count(tally.tunnelCount, "tunnel"))" : "")
             + (tally.uninspectedCount > 0 ? ", \(tally.uninspectedCount) not intercepted" : "")
     }

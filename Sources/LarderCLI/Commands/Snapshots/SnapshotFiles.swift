@@ -30,7 +30,8 @@ enum SnapshotFiles {
         Terminal.talk("larder: \(printable(text, limit: 4096))\n")
         switch error {
         case .damaged, .notSigned, .notASnapshot, .tooLarge, .holdsSecrets, .unsearchable: throw ExitCode(5)
-        case .database, .exists, .unfinished, .nothingToResume, .noGeneration, .noBody, .nothingRecordedYet, .unusableKey,
+        case .database, .exists, .notReplaced, .inTheWay, .unfinished, .nothingToResume, .noGeneration, .noBody,
+            .nothingRecordedYet, .unusableKey,
             .malformed, .noJSON:
             throw ExitCode.failure
         }

@@ -2,7 +2,6 @@ import AdminClient
 import ArgumentParser
 import CommandSupport
 import Foundation
-import LarderSettings
 import TextCoding
 
 struct TopCommand: ParsableCommand {
@@ -32,13 +31,12 @@ struct TopCommand: ParsableCommand {
     }
 
     func run() throws {
-        let loaded = try options.load()
-        var before = try sample(loaded)
+        var before = try sample()
         let isDrawn = !once && format.output == .text && isatty(1) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
         var isFirst = true
         repeat {
             Thread.sleep(forTimeInterval: interval)
-            let now = try sample(loaded)
+            let now = try sample()
             let report = TopReport(from: before, to: now, wallClock: Date().timeIntervalSince1970)
             if format.output == .json {
                 Terminal.output((once ? report.json.written() : report.json.writtenInLine()) + "\n")
@@ -53,8 +51,8 @@ struct TopCommand: ParsableCommand {
         } while !once
     }
 
-    private func sample(_ loaded: LoadedSettings) throws -> MetricsSample {
-        let client = try RunningLarder.connect(loaded)
+    private func sample() throws -> MetricsSample {
+        let client = try options.connect()
         do {
             let (status, text) = try client.send("GET", "/metrics", accept: "text/plain")
             guard status.isSuccessful else {
