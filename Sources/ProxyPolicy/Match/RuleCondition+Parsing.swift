@@ -37,10 +37,10 @@ extension RuleCondition {
         client.runs = mapping["run"].map { Self.patterns($0, problems: &problems) } ?? []
     }
 
-    /// The keys of `match` that tools do not compare one by one: all except `method` and the keys for the URL.
+    /// The keys of `match` that tools do not compare one by one: all except `method` and the keys for the URL, which include `query`.
     private static func otherWords(in match: SettingsNode) -> [UInt8] {
         guard case .mapping(let entries) = match.value else { return [] }
-        let others = entries.filter { !["host", "port", "scheme", "path", "method"].contains($0.key) }
+        let others = entries.filter { !["host", "port", "scheme", "path", "method", "query"].contains($0.key) }
         var text: [UInt8] = []
         if !others.isEmpty { SettingsNode(.mapping(others), at: .none).write(into: &text) }
         return text
