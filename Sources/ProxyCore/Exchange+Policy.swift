@@ -106,6 +106,7 @@ extension Exchange {
 
     mutating func requestCounted(_ refusal: LimitRefusal?, at now: Timestamp, into commands: inout CommandBuffer) {
         if let refusal { return fail(by: refusal, at: now, into: &commands) }
+        if isBackground { return fetchInBackground(at: now, into: &commands) }
         receivePermitted(at: now, into: &commands)
     }
 
