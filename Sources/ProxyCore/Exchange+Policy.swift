@@ -14,12 +14,15 @@ extension Exchange {
         // A denied CONNECT is not continued, because no tunnel can be stored. A switch of protocols would have to be forwarded, so it is
         // denied later.
         if case .connect = request.method { return false }
-        incoming.denial = Denial(fault, matched)
-        if case .allow(let entailed) = context.rules.match(
-            request, facts(for: context.rules), into: &matched, ignoresDenials: true)
-        {
+        var others = MatchedRules()
+        let verdict = context.rules.match(request, facts(for: context.rules), into: &others, ignoresDenials: true)
+        if case .allow(let entailed) = verdict {
+            // A response that is stored for the https URL is not a response of a denied http URL.
+            if entailed.upgradesToTLS, case .http = request.target.scheme, !matched.isOfUpgradedURL { return false }
             obligations = entailed
         }
+        incoming.denial = Denial(fault, matched)
+        matched = others
         context.complete(&obligations.cache)
         let isReplayed = mode == .replay || mode == .recordMissing
         obligations.mode = isReplayed ? .replay : .offline

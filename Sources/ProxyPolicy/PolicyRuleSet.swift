@@ -130,6 +130,7 @@ package final class PolicyRuleSet: Sendable {
         let verdict = evaluate(upgraded, facts, into: &judged, ignoresDenials: false)
         guard case .allow(let found) = verdict else {
             matched = judged
+            matched.isOfUpgradedURL = true
             return verdict
         }
         guard obligations.reported == nil, let reported = found.reported else { return .allow(obligations) }
