@@ -205,12 +205,15 @@ extension Exchange {
         if isPurge { return }
         var matched = MatchedRules()
         let verdict = shadow.match(request, facts(for: shadow), into: &matched)
-        note(active.word, verdict.word, verdict, matched)
+        guard case .connect = request.method else { return note(active.word, verdict.word, verdict, matched) }
+        note(active.wordOfConnect, verdict.wordOfConnect, verdict, matched)
     }
 
     private mutating func note(_ active: DenialWord, _ word: DenialWord, _ verdict: Verdict, _ matched: MatchedRules) {
         trace.shadow = nil
-        guard word != active else { return }
+        // If both policies let Larder intercept a tunnel, they are compared for each request in it. If Larder does not intercept it,
+        // they are compared again when it opens.
+        guard word != active, word.isDenied || active.isDenied else { return }
         var index: Int?
         switch verdict {
         case .allow(let obligations): if case .rule(let place) = obligations.reported { index = Int(place) }

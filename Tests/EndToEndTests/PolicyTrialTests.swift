@@ -116,6 +116,31 @@ struct PolicyTrialTests {
         #expect(found.allSatisfy { $0.active == .allowed && $0.shadow == .egressDenied } && found.count == 2)
     }
 
+    @Test("For a CONNECT that a policy allows only if Larder intercepts the host, the shadow comparison says intercept")
+    func saysIntercept() throws {
+        let origin = ScriptedOrigin { connection in _ = connection.readToEnd() }
+        defer { origin.stop() }
+        let inspecting = "egress: {default: deny}\nrules: [{name: a, match: {host: a.test, path: /x}, allow: {}}]"
+        let denying = "rules: [{name: no, match: {host: a.test}, deny: {}}]"
+        let active = "tunnel: {ports: any}\nresolve: {a.test: 127.0.0.1}\n"
+        // The last two policies differ for no CONNECT: Larder does not intercept it, so both deny it.
+        for (rules, shadow, expected) in [
+            (denying, inspecting, "denied_by_rule intercept "), (denying, "", "denied_by_rule allowed "),
+            (inspecting, "egress: {default: deny}", nil),
+        ] {
+            let proxy = try TestProxy(active + rules, shadow: shadow)
+            let client = try RawClient(port: proxy.port, owner: proxy)
+            client.send("CONNECT a.test:\(origin.port) HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(try client.readResponse(to: "CONNECT").status == 403)
+            let lines = try proxy.logLines()
+            let found = proxy.server.policyReport.differences.items.map { item in
+                "\(item.value.active.text) \(item.value.shadow.text) \(item.value.rule)"
+            }
+            #expect(found == (expected.map { [$0] } ?? []), "\(rules) \(shadow)")
+            if expected?.contains("intercept") == true { #expect(lines[0].contains("\"shadow\":\"intercept\"")) }
+        }
+    }
+
     @Test("A shadow policy changes no response, and each request with another verdict is reported")
     func comparesShadow() throws {
         let origin = ScriptedOrigin.answering(Self.answers)
