@@ -77,6 +77,28 @@ struct PolicyTrialTests {
         #expect(stage.proxy.server.policyReport.denials.total == 0)
     }
 
+    @Test("Requests with the same reason, method and host are one group, with their number, times and one URL")
+    func groups() throws {
+        let stage = try Stage("egress: {default: deny, enforce: report}\n" + Self.rules, answer: Self.answers)
+        for path in ["/a?key=1", "/b", "/pub/secret"] { _ = try stage.fetch(path) }
+        _ = try stage.fetch("/a", method: "POST", body: "x")
+        stage.proxy.pass(seconds: 60)
+        _ = try stage.fetch("/c")
+        _ = try stage.proxy.logLines()
+        let groups = stage.proxy.server.policyReport.groups
+        let host = "127.0.0.1:\(stage.origin.port)"
+        let found = groups.groups.map {
+            "\($0.count) \($0.key.word.text) \($0.key.rule) \($0.key.method) \($0.key.host) \($0.example)"
+        }
+        let expected = [
+            "3 egress_denied  GET \(host) http://\(host)/a", "1 denied_by_rule secrets GET \(host) http://\(host)/pub/secret",
+            "1 egress_denied  POST \(host) http://\(host)/a",
+        ]
+        #expect(found == expected && groups.omitted == 0)
+        let first = try #require(groups.groups.first)
+        #expect(first.last.milliseconds - first.first.milliseconds >= 60_000)
+    }
+
     @Test("Long URLs and methods are cut in the report")
     func cutsLongTexts() throws {
         let stage = try Stage("egress: {default: deny, enforce: report}", answer: Self.answers)
