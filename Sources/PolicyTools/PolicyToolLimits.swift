@@ -19,6 +19,8 @@ package enum PolicyToolLimits {
     /// The maximum number of different keys, other than host, port, scheme, path and method, in the rules for one kind of request. Each
     /// additional key doubles the work.
     package static let opaqueWords = 5
+    /// The maximum number of groups in a report of the requests that would be denied.
+    static let denialGroups = 500
     /// The maximum length of a file to import, in bytes.
     package static let importLength = 1 << 20
     /// The maximum number of rules that an import writes.

@@ -14,12 +14,15 @@ extension Exchange {
         // A denied CONNECT is not continued, because no tunnel can be stored. A switch of protocols would have to be forwarded, so it is
         // denied later.
         if case .connect = request.method { return false }
-        incoming.denial = Denial(fault, matched)
-        if case .allow(let entailed) = context.rules.match(
-            request, facts(for: context.rules), into: &matched, ignoresDenials: true)
-        {
+        var others = MatchedRules()
+        let verdict = context.rules.match(request, facts(for: context.rules), into: &others, ignoresDenials: true)
+        if case .allow(let entailed) = verdict {
+            // A response that is stored for the https URL is not a response of a denied http URL.
+            if entailed.upgradesToTLS, case .http = request.target.scheme, !matched.isOfUpgradedURL { return false }
             obligations = entailed
         }
+        incoming.denial = Denial(fault, matched)
+        matched = others
         context.complete(&obligations.cache)
         let isReplayed = mode == .replay || mode == .recordMissing
         obligations.mode = isReplayed ? .replay : .offline
@@ -106,6 +109,7 @@ extension Exchange {
 
     mutating func requestCounted(_ refusal: LimitRefusal?, at now: Timestamp, into commands: inout CommandBuffer) {
         if let refusal { return fail(by: refusal, at: now, into: &commands) }
+        if isBackground { return fetchInBackground(at: now, into: &commands) }
         receivePermitted(at: now, into: &commands)
     }
 
@@ -201,12 +205,15 @@ extension Exchange {
         if isPurge { return }
         var matched = MatchedRules()
         let verdict = shadow.match(request, facts(for: shadow), into: &matched)
-        note(active.word, verdict.word, verdict, matched)
+        guard case .connect = request.method else { return note(active.word, verdict.word, verdict, matched) }
+        note(active.wordOfConnect, verdict.wordOfConnect, verdict, matched)
     }
 
     private mutating func note(_ active: DenialWord, _ word: DenialWord, _ verdict: Verdict, _ matched: MatchedRules) {
         trace.shadow = nil
-        guard word != active else { return }
+        // If both policies let Larder intercept a tunnel, they are compared for each request in it. If Larder does not intercept it,
+        // they are compared again when it opens.
+        guard word != active, word.isDenied || active.isDenied else { return }
         var index: Int?
         switch verdict {
         case .allow(let obligations): if case .rule(let place) = obligations.reported { index = Int(place) }

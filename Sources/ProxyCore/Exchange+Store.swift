@@ -352,6 +352,7 @@ extension Exchange {
 /// A background validation (RFC 5861 §3): a response was served stale, and the client's request is used to validate it. The response is
 /// only for the store.
 ///
+///     idle ──validates──▶ counting (a rule has a limit) ──requestCounted──▶ fetching, or finished (the limit is reached)
 ///     idle ──validates──▶ fetching ──upstreamHead──▶ delivering (the response is stored) ──deliveryEnded──▶ finished
 ///                            └─── a 304, a failure, or no storage ────────────────────────────────────────▶ finished
 extension Exchange {
@@ -362,6 +363,7 @@ extension Exchange {
     package mutating func begin(id: UInt64, validating served: borrowing Exchange) {
         begin(id: id, context: served.context)
         isBackground = true
+        incoming.sender = served.incoming.sender
         request = served.request
         request.becomeWholeGET()
         directives = RequestDirectives(request)
@@ -375,9 +377,20 @@ extension Exchange {
         found.partials = served.found.partials
     }
 
-    mutating func validate(at now: Timestamp, into commands: inout CommandBuffer) {
-        guard let selected = cache.selected else { preconditionFailure("nothing to validate") }
+    /// Begins a background fetch. It counts once under the limits of the rules that its client's request matched, for the same client,
+    /// user or host.
+    mutating func startBackground(at now: Timestamp, into commands: inout CommandBuffer) {
         cache.isLeading = true
+        if obligations.limits { return countRequest(at: now, into: &commands) }
+        fetchInBackground(at: now, into: &commands)
+    }
+
+    mutating func fetchInBackground(at now: Timestamp, into commands: inout CommandBuffer) {
+        ranges.completion == nil ? validate(at: now, into: &commands) : startFill(at: now, into: &commands)
+    }
+
+    private mutating func validate(at now: Timestamp, into commands: inout CommandBuffer) {
+        guard let selected = cache.selected else { preconditionFailure("nothing to validate") }
         cache.isValidating = selected.facts.canBeValidated
         trace.reuse = cache.isValidating ? .validate(.stale) : .forward(.stale)
         fetch(at: now, into: &commands)
@@ -415,7 +428,8 @@ extension Exchange {
         var request = request
         if !isBackground { request.becomeWholeGET() }
         return Fill(
-            key: key, context: context, request: request, obligations: obligations, matched: matched, secondaryKey: secondaryKey,
+            key: key, context: context, sender: incoming.sender, request: request, obligations: obligations, matched: matched,
+            secondaryKey: secondaryKey,
             trust: directives.trust, start: isBackground ? (ranges.completion?.missing.upperBound ?? .max) : 0)
     }
 
@@ -423,6 +437,7 @@ extension Exchange {
     package mutating func begin(id: UInt64, fill: Fill, completion: RangeCompletion) {
         begin(id: id, context: fill.context)
         isBackground = true
+        incoming.sender = fill.sender
         request = fill.request
         directives = RequestDirectives(request)
         directives.trust = fill.trust
@@ -433,8 +448,7 @@ extension Exchange {
         ranges.completion = completion
     }
 
-    mutating func startFill(at now: Timestamp, into commands: inout CommandBuffer) {
-        cache.isLeading = true
+    private mutating func startFill(at now: Timestamp, into commands: inout CommandBuffer) {
         trace.reuse = .forward(.fill)
         fetch(at: now, into: &commands)
     }

@@ -30,8 +30,9 @@ import ProxyPolicy
 ///     fetching ──upstreamHead──▶ delivering | checking   fetching ──upstreamFailed──▶ delivering (an error, or a stale response)
 ///     checking ──bodyChecked──▶ delivering
 ///
-///     background validation (Exchange+Store)
+///     background fetches (Exchange+Store)
 ///     idle ──validates, fills──▶ fetching                                        (for the store, not for a client)
+///     idle ──validates, fills──▶ counting ──requestCounted──▶ fetching           (a rule has a limit)
 ///
 ///     Here
 ///     delivering, tunnelling ──deliveryEnded──▶ finished   tunnelling ──tunnelRefused──▶ finished
@@ -154,12 +155,12 @@ package struct Exchange: ~Copyable, Sendable {
         case .validates(let now):
             guard state == .idle, isBackground else { return }
             trace.receivedAt = now
-            validate(at: now, into: &commands)
+            startBackground(at: now, into: &commands)
 
         case .fills(let now):
             guard state == .idle, isBackground, ranges.completion != nil else { return }
             trace.receivedAt = now
-            startFill(at: now, into: &commands)
+            startBackground(at: now, into: &commands)
 
         case .credentialsJudged(let judgement, let now):
             guard state == .authenticating else { return }

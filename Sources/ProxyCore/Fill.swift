@@ -7,6 +7,8 @@ import ProxyPolicy
 package struct Fill: Sendable {
     package let key: [UInt8]
     let context: ExchangeContext
+    /// The client whose request began the fill, if it is known.
+    let sender: RequestSender?
     let request: RequestHead
     let obligations: Obligations
     let matched: MatchedRules

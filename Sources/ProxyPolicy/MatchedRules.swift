@@ -19,6 +19,8 @@ package struct MatchedRules: Sendable {
     package private(set) var transform: TransformPlan?
     private var key = KeyRewriting()
     private(set) var rewritesKey = false
+    /// Whether these rules deny the https URL to which a rule upgrades the request, and no rule denies the URL that the client sent.
+    package internal(set) var isOfUpgradedURL = false
 
     package init() {}
 
@@ -90,6 +92,7 @@ package struct MatchedRules: Sendable {
 
     private mutating func clear() {
         isUsed = false
+        isOfUpgradedURL = false
         readings.removeAll()
         guard !numbers.isEmpty else { return }
         numbers.removeAll(keepingCapacity: true)

@@ -7,6 +7,9 @@ extension PolicyRule {
         "limit", "enforce",
     ]
 
+    /// The keys that a rule with `deny` cannot have.
+    private static let changeKeys = ["allow", "request", "response", "cache", "validate", "transform", "mode", "limit"]
+
     /// The keys inside the values of a rule's keys.
     private static let innerKeys: [(place: String, keys: [String])] = [
         ("match", RuleCondition.keys), ("cache", CacheRule.keys), ("cache.key", KeyRewriting.keys),
@@ -25,10 +28,12 @@ extension PolicyRule {
         guard let mapping = cursor.mapping(of: Self.keys, suggestion: Self.suggestion, problems: &problems) else { return nil }
         let name = mapping.required("name", problems: &problems).flatMap { Self.name($0, problems: &problems) }
         let condition = mapping["match"].map { RuleCondition(parsing: $0, problems: &problems) } ?? RuleCondition()
-        let requestWords = Self.words(mapping["request"], FieldEdits.keys + ["upgrade"], problems: &problems)
+        let requestWords = mapping["request"].flatMap {
+            Self.words($0, FieldEdits.keys + ["upgrade"], problems: &problems)
+        }
         let request = requestWords.map { FieldEdits(parsing: $0, of: .request, problems: &problems) }
         let upgrades = requestWords?["upgrade"].map { Self.upgrade($0, of: condition, problems: &problems) }
-        let responseWords = Self.words(mapping["response"], FieldEdits.keys, problems: &problems)
+        let responseWords = mapping["response"].flatMap { Self.words($0, FieldEdits.keys, problems: &problems) }
         let response = responseWords.map { FieldEdits(parsing: $0, of: .response, problems: &problems) }
         let cache = mapping["cache"].map { CacheRule(parsing: $0, problems: &problems) }
         let validation = mapping["validate"].map { ValidationRule(parsing: $0, problems: &problems) }
@@ -44,14 +49,12 @@ extension PolicyRule {
         if let tunnel = mapping["tunnel"] {
             Self.check(tunnel, of: condition, allows: mapping["allow"] != nil, problems: &problems)
         }
-        let changeKeys = ["allow", "request", "response", "cache", "validate", "transform", "mode", "limit"].filter {
-            mapping[$0] != nil
-        }
-        if denial != nil, let useless = changeKeys.first {
-            mapping[useless]?.report("a rule with `deny` cannot have other actions", to: &problems)
+        let change = Self.changeKeys.first { mapping.contains($0) }
+        if denial != nil, let change {
+            mapping[change]?.report("a rule with `deny` cannot have other actions", to: &problems)
         }
         // A rule with an unknown key was meant to do something.
-        if denial == nil, changeKeys.isEmpty, problems.count == problemsBefore {
+        if denial == nil, change == nil, problems.count == problemsBefore {
             cursor.report(
                 "the rule does nothing: give allow, deny, request, response, cache, validate, transform, mode or limit",
                 to: &problems)
@@ -82,9 +85,9 @@ extension PolicyRule {
 
     /// The keys that change a request or a response.
     private static func words(
-        _ cursor: SettingsCursor?, _ keys: [String], problems: inout SettingsProblems
+        _ cursor: SettingsCursor, _ keys: [String], problems: inout SettingsProblems
     ) -> SettingsMapping? {
-        guard let cursor, let mapping = cursor.mapping(of: keys, problems: &problems) else { return nil }
+        guard let mapping = cursor.mapping(of: keys, problems: &problems) else { return nil }
         if mapping.isEmpty { cursor.report("nothing to do: give one of \(keys.joined(separator: ", "))", to: &problems) }
         return mapping
     }

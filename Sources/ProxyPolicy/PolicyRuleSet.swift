@@ -48,6 +48,8 @@ package final class PolicyRuleSet: Sendable {
         }
         var firstPlaces: [String: SettingsPlace] = [:]
         var rules: [PolicyRule] = []
+        firstPlaces.reserveCapacity(items.count)
+        rules.reserveCapacity(items.count)
         for item in items {
             guard let rule = PolicyRule(parsing: item, problems: &problems) else { continue }
             if let first = firstPlaces.updateValue(item.node.place, forKey: rule.name) {
@@ -78,14 +80,14 @@ package final class PolicyRuleSet: Sendable {
     package init(rules: [PolicyRule]) {
         self.rules = rules
         egress = EgressTerms()
-        hosts = HostIndex(rules.lazy.map { ($0.condition.namesHosts ? $0.condition.hosts : [], $0.allows) })
+        hosts = HostIndex(rules.lazy.map { ($0.condition.namedHosts, $0.allows) })
         looksAtClients = rules.contains { $0.condition.looksAtClients }
         looksAtFields = rules.contains { $0.looksAtFields }
         judgesUpgrades = rules.contains { $0.upgradesToTLS } && rules.contains { $0.judgesUpgrades }
         rewritesKeys = rules.contains { $0.cache?.key != nil }
         upgradesToTLS = rules.contains { $0.upgradesToTLS }
-        modes = Set(rules.compactMap(\.mode))
-        keyDigest = RulesDigest.make(of: rules.map(\.keyText).filter { !$0.isEmpty })
+        modes = Set(rules.lazy.compactMap { $0.mode })
+        keyDigest = RulesDigest.make(of: rules.compactMap { $0.keyText.isEmpty ? nil : $0.keyText })
     }
 
     package var isEmpty: Bool { rules.isEmpty }
@@ -130,6 +132,7 @@ package final class PolicyRuleSet: Sendable {
         let verdict = evaluate(upgraded, facts, into: &judged, ignoresDenials: false)
         guard case .allow(let found) = verdict else {
             matched = judged
+            matched.isOfUpgradedURL = true
             return verdict
         }
         guard obligations.reported == nil, let reported = found.reported else { return .allow(obligations) }

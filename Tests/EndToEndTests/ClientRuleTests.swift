@@ -35,6 +35,28 @@ struct ClientRuleTests {
         #expect(stage.requestCount() == 1)
     }
 
+    @Test("A background validation counts for the user whose request began it, and the log names this user")
+    func countsBackgroundFetches() throws {
+        let passwords = try PasswordFile(parsing: Array("alice:\(Self.hash)\nbob:\(Self.hash)".utf8))
+        let stage = try Stage(
+            "rules: [{name: a, limit: {requests: 3, within: run, per: user}}]",
+            change: {
+                $0.admission.passwords = passwords
+                $0.admission.asked = .all
+            }
+        ) { _, connection in
+            connection.respond(fields: "Cache-Control: max-age=60, stale-while-revalidate=600\r\n", body: "x")
+        }
+        #expect(try stage.fetch("/x", fields: credentials("alice")).status == 200)
+        stage.proxy.pass(seconds: 100)
+        #expect(try stage.fetch("/x", fields: credentials("alice")).cacheStatus.contains("stale_while_revalidate"))
+        #expect(try stage.fetch("/x", fields: credentials("bob") + "Cache-Control: max-age=30\r\n").status == 200)
+        #expect(try stage.fetch("/x", fields: credentials("alice")).code == "quota_exceeded")
+        #expect(try stage.fetch("/x", fields: credentials("bob")).status == 200)
+        let background = try stage.proxy.logLines().filter { $0.contains("\"cache\":\"background\"") }
+        #expect(background.count == 1 && background[0].contains("\"user\":\"alice\""), "\(background)")
+    }
+
     @Test("Rules match the client's address, the name of the run and the length of content")
     func clients() throws {
         let stage = try Stage(

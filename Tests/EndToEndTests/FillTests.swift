@@ -42,6 +42,18 @@ struct FillTests {
         #expect(lines.allSatisfy { $0.contains("\"cache\":\"background\"") && $0.contains("\"reuse\":\"fill\"") })
     }
 
+    @Test("Each fetch of missing bytes counts once under the limit of its rule")
+    func countsFills() throws {
+        // The request for the middle counts, and so do the two fetches of the other bytes.
+        let limited = "rules: [{name: whole, match: {path: /x}, cache: {fill: true}, limit: {requests: 4, within: run}}]"
+        let (stage, _) = try stage(RangedOrigin.Plan(), limited)
+        try fetch(300_000..<400_000, stage)
+        try stage.waitUntilStored("/x")
+        #expect(try stage.fetch("/x").body.count == Self.length)
+        #expect(try stage.fetch("/x").code == "quota_exceeded")
+        #expect(stage.askedRanges.count == 3)
+    }
+
     @Test("Ranges of several clients at once make the origin send each byte once")
     func fillsOnce() throws {
         let (stage, origin) = try stage()

@@ -77,6 +77,28 @@ struct PolicyTrialTests {
         #expect(stage.proxy.server.policyReport.denials.total == 0)
     }
 
+    @Test("Requests with the same reason, method and host are one group, with their number, times and one URL")
+    func groups() throws {
+        let stage = try Stage("egress: {default: deny, enforce: report}\n" + Self.rules, answer: Self.answers)
+        for path in ["/a?key=1", "/b", "/pub/secret"] { _ = try stage.fetch(path) }
+        _ = try stage.fetch("/a", method: "POST", body: "x")
+        stage.proxy.pass(seconds: 60)
+        _ = try stage.fetch("/c")
+        _ = try stage.proxy.logLines()
+        let groups = stage.proxy.server.policyReport.groups
+        let host = "127.0.0.1:\(stage.origin.port)"
+        let found = groups.groups.map {
+            "\($0.count) \($0.key.word.text) \($0.key.rule) \($0.key.method) \($0.key.host) \($0.example)"
+        }
+        let expected = [
+            "3 egress_denied  GET \(host) http://\(host)/a", "1 denied_by_rule secrets GET \(host) http://\(host)/pub/secret",
+            "1 egress_denied  POST \(host) http://\(host)/a",
+        ]
+        #expect(found == expected && groups.omitted == 0)
+        let first = try #require(groups.groups.first)
+        #expect(first.last.milliseconds - first.first.milliseconds >= 60_000)
+    }
+
     @Test("Long URLs and methods are cut in the report")
     func cutsLongTexts() throws {
         let stage = try Stage("egress: {default: deny, enforce: report}", answer: Self.answers)
@@ -114,6 +136,31 @@ struct PolicyTrialTests {
                 && !logged.contains { $0.contains("a.test") && $0.contains("shadow") })
         let found = proxy.server.policyReport.differences.items.map(\.value)
         #expect(found.allSatisfy { $0.active == .allowed && $0.shadow == .egressDenied } && found.count == 2)
+    }
+
+    @Test("For a CONNECT that a policy allows only if Larder intercepts the host, the shadow comparison says intercept")
+    func saysIntercept() throws {
+        let origin = ScriptedOrigin { connection in _ = connection.readToEnd() }
+        defer { origin.stop() }
+        let inspecting = "egress: {default: deny}\nrules: [{name: a, match: {host: a.test, path: /x}, allow: {}}]"
+        let denying = "rules: [{name: no, match: {host: a.test}, deny: {}}]"
+        let active = "tunnel: {ports: any}\nresolve: {a.test: 127.0.0.1}\n"
+        // The last two policies differ for no CONNECT: Larder does not intercept it, so both deny it.
+        for (rules, shadow, expected) in [
+            (denying, inspecting, "denied_by_rule intercept "), (denying, "", "denied_by_rule allowed "),
+            (inspecting, "egress: {default: deny}", nil),
+        ] {
+            let proxy = try TestProxy(active + rules, shadow: shadow)
+            let client = try RawClient(port: proxy.port, owner: proxy)
+            client.send("CONNECT a.test:\(origin.port) HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(try client.readResponse(to: "CONNECT").status == 403)
+            let lines = try proxy.logLines()
+            let found = proxy.server.policyReport.differences.items.map { item in
+                "\(item.value.active.text) \(item.value.shadow.text) \(item.value.rule)"
+            }
+            #expect(found == (expected.map { [$0] } ?? []), "\(rules) \(shadow)")
+            if expected?.contains("intercept") == true { #expect(lines[0].contains("\"shadow\":\"intercept\"")) }
+        }
     }
 
     @Test("A shadow policy changes no response, and each request with another verdict is reported")

@@ -168,6 +168,38 @@ struct RuleLimitTests {
         #expect(stage.requestCount() == 1)
     }
 
+    /// An origin whose responses may be served stale while Larder validates them.
+    private static let stale: @Sendable (OriginRequest, borrowing OriginConnection) -> Bool = { _, connection in
+        connection.respond(fields: "Cache-Control: max-age=60, stale-while-revalidate=600\r\n", body: "0123456789")
+    }
+    /// A request with this directive accepts no stale response, so it waits for a validation in flight.
+    private static let demand = "Cache-Control: max-age=30\r\n"
+
+    @Test("A background validation counts once, as a request and with its content", arguments: ["requests: 4", "bytes_in: 20"])
+    func countsBackgroundFetches(limit: String) throws {
+        let stage = try Stage(rule("\(limit), within: run, per: client"), answer: Self.stale)
+        #expect(try stage.fetch("/a").status == 200)
+        stage.proxy.pass(seconds: 100)
+        #expect(try stage.fetch("/a").cacheStatus.contains("stale_while_revalidate"))
+        #expect(try stage.fetch("/a", fields: Self.demand).text == "0123456789")
+        #expect(stage.requestCount() == 2)
+        let refused = try stage.fetch("/b")
+        #expect(refused.status == 429 && refused.code == "quota_exceeded", "\(refused.text)")
+    }
+
+    @Test("Beyond a quota no background validation is sent, and the log says why")
+    func refusesBackgroundFetches() throws {
+        let stage = try Stage(rule("requests: 2, within: run"), answer: Self.stale)
+        #expect(try stage.fetch("/a").status == 200)
+        stage.proxy.pass(seconds: 100)
+        #expect(try stage.fetch("/a").text == "0123456789")
+        #expect(try stage.fetch("/a").code == "quota_exceeded")
+        #expect(stage.requestCount() == 1)
+        let line = try #require(try logged(stage).first { $0["status"] as? Int == 0 })
+        #expect(line["cache"] as? String == "failed" && line["error"] as? String == "quota_exceeded")
+        #expect(line["rule"] as? String == "limited")
+    }
+
     @Test("Larder opens no tunnel whose content it would have to count, and counts a CONNECT as one request")
     func refusesHiddenContent() throws {
         let stage = try Stage("tunnel: {ports: any}\n" + rule("request_body: 100")) { connection in

@@ -62,6 +62,26 @@ struct StoredDenialTests {
         #expect(stage.requestCount() == 1)
     }
 
+    @Test("A denied http URL gets no response that is stored for https, whatever a rule upgrades; the https URL gets it")
+    func keepsSchemesApart() throws {
+        let stage = try SecureStage(answer: Self.answers)
+        #expect(try stage.fetch("/stored").text == "answer to /stored")
+        let upgrade = "{name: up, match: {scheme: http}, request: {upgrade: https}}"
+        let http = "{name: no, match: {scheme: http}, deny: {stored: serve}}"
+        let https = "{name: no, match: {scheme: https}, deny: {stored: serve}}"
+        for rules in [http, "\(upgrade), \(http)", "\(upgrade), {name: no, deny: {stored: serve}}"] {
+            try stage.reload("rules: [\(rules)]", pins: nil)
+            let denied = try stage.fetch("/stored", scheme: "http")
+            #expect(denied.status == 403 && denied.code == "denied_by_rule", "\(rules): \(denied.text)")
+        }
+        #expect(try stage.fetch("/stored").text == "answer to /stored")
+        // Here only the https URL is denied, so its stored response is the one that the client may get.
+        try stage.reload("rules: [\(upgrade), \(https)]", pins: nil)
+        #expect(try stage.fetch("/stored", scheme: "http").text == "answer to /stored")
+        #expect(try stage.fetch("/new", scheme: "http").code == "denied_by_rule")
+        #expect(stage.origin.requestHeads.count == 1)
+    }
+
     @Test("A response that is stale is served too, since it is not validated")
     func servesStale() throws {
         let stage = try Stage(answer: Self.answers)

@@ -105,7 +105,7 @@ struct PolicyComparisonTests {
     @Test("Keys that are not compared give changes that may open or close, but none if both policies have the same rule")
     func doubts() throws {
         let plain = try Policies.rule("plain", ["h.test"], methods: ["GET"], paths: ["/a"])
-        let other = try Policies.rule("other", ["h.test"], methods: ["GET"], paths: ["/b"], other: "query")
+        let other = try Policies.rule("other", ["h.test"], methods: ["GET"], paths: ["/b"], other: "user: bob")
         #expect(PolicyComparison.differences(from: Policies.denying(other), to: Policies.denying(other)).isEmpty)
         let found = PolicyComparison.differences(from: Policies.denying(other), to: Policies.denying(other, plain))
         #expect(found.changes.map(\.target) == ["https://h.test/a"])

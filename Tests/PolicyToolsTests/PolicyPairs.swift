@@ -34,6 +34,31 @@ struct PolicyPairs {
         "a", "b", "ab", "aab", "c", "a.c", "x.c", "ba", "", ".c", "..", "a;b", "%61", "a%2fb", "%2e%2e", "b%20",
     ]
 
+    private static let queryNames = ["a", "b", "a_b", "a.b", "1"]
+    private static let queryValues = ["x", "X", "y", "x*", "*y", "*", "x*y", "", "x y", "xé"]
+    /// The parts of requests' queries: with other spellings of names, repeated names, `;`, and values that are encoded once or twice.
+    private static let parameters = [
+        "a=x", "a=y", "a=", "a", "A=x", "a=X", "a[]=y", "a[b=x", "a_b=x", "a.b=xy", "A_B=xy", "b=x", "b=y", "B=z", "1=x", "1[]=y",
+        "%61=x", "%2561=y", "a=%78", "a=%2578", "a=x%20y", "a=x+y", "+a=x", "a=z;b=x", "c=x;a=y", "a=xzzy", "b=x&b=z", "c=1",
+        "a=x%C3%A9", "1=", "a%5Bb=y", "a%00=x",
+    ]
+
+    private mutating func queries() -> [QueryCondition] {
+        guard next(below: 4) == 0 else { return [] }
+        return (0...next(below: 2)).compactMap { _ in
+            let values = (0...next(below: 2)).compactMap { _ in ValuePattern(one(of: Self.queryValues)) }
+            return QueryCondition(name: one(of: Self.queryNames), values: values)
+        }
+    }
+
+    private mutating func query() -> String {
+        switch next(below: 6) {
+        case 0, 1: ""
+        case 2: "?"
+        default: "?" + (0...next(below: 3)).map { _ in one(of: Self.parameters) }.joined(separator: "&")
+        }
+    }
+
     private mutating func path() -> String {
         var text = ""
         for _ in 0...next(below: 3) { text += "/" + one(of: Self.parts) }
@@ -50,6 +75,7 @@ struct PolicyPairs {
         condition.schemes = some(of: [.http, .https], oneIn: 5)
         condition.methods = some(of: ["GET", "POST", "BREW", "HEAD"], oneIn: 4).compactMap { RuleCondition.MethodName($0) }
         if next(below: 5) > 0 { condition.paths = try (0...next(below: 1)).map { _ in try PathPattern(path()) } }
+        condition.queries = queries()
         let kind = next(below: 10)
         return PolicyRule(name: name, condition: condition, reason: kind < 3 ? "no" : nil, allows: kind >= 3 && kind < 9)
     }
@@ -79,7 +105,7 @@ struct PolicyPairs {
             for number in 0...next(below: 3) { path += (number == 0 ? "" : "/") + one(of: Self.pathParts) }
         }
         let method = one(of: ["GET", "GET", "POST", "BREW", "PUT", "HEAD"])
-        return try PolicyRequest(method, "\(scheme)://\(host)\(port)\(path)")
+        return try PolicyRequest(method, "\(scheme)://\(host)\(port)\(path)\(query())")
     }
 
     // MARK: Brute force
@@ -91,9 +117,8 @@ struct PolicyPairs {
         let found = PolicyComparison.differences(from: old, to: new)
         if found.isCut || !found.notCompared.isEmpty { return "not compared: \(found.notCompared)" }
         if let doubtful = found.changes.first(where: { $0.doubt == .otherWords }) { return "doubtful: \(doubtful.text)" }
-        var meanings = TextNumbers()
-        var opaque = TextNumbers()
-        let hosts = [old, new].flatMap { ComparedRules($0, meanings: &meanings, opaque: &opaque).hosts }
+        var numbers = RuleNumbers()
+        let hosts = [old, new].flatMap { ComparedRules($0, numbers: &numbers).hosts }
         let labels = Set(HostClasses.all(of: Set(hosts)).map(\.label))
         for _ in 0..<urls {
             let request = try request()

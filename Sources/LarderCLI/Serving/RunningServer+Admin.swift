@@ -78,7 +78,7 @@ extension RunningServer {
         return [
             StatusRoute.route(of: status, server: server, store: store),
             ClientSetUpRoute.route(addresses) { self.trust },
-            PinAuditRoute.route(pinAudit) { self.trust },
+            PinAuditRoute.route(pinAudit) { self.trust }, PolicyReportRoute.route(server),
         ] + (plan.servesCommand ? control.map(\.closedToCommand) : control) + CacheRoutes.all(store, server)
             + MetricsRoutes.all(of: status, server: server, store: store)
             + ExplainRoutes.routes(server: server, store: store, tellsQuery: plan.settings.log.access.includesQuery)

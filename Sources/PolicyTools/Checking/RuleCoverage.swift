@@ -6,7 +6,8 @@ enum RuleCoverage {
     /// Whether every request that `inner` matches also matches `outer`. `false` if the step budget is used up before this is known.
     static func covers(_ outer: RuleCondition, _ inner: RuleCondition, budget: inout StepBudget) -> Bool {
         guard outer.otherWords.isEmpty || outer.otherWords == inner.otherWords else { return false }
-        return coversHosts(outer.hosts, inner.hosts) && coversPorts(outer.ports, inner.ports)
+        return outer.queries.allSatisfy(inner.queries.contains) && coversHosts(outer.hosts, inner.hosts)
+            && coversPorts(outer.ports, inner.ports)
             && (outer.schemes.isEmpty || !inner.schemes.isEmpty && inner.schemes.allSatisfy(outer.schemes.contains))
             && (outer.methods.isEmpty || !inner.methods.isEmpty && inner.methods.allSatisfy(outer.methods.contains))
             && coversPaths(outer.paths, inner.paths, budget: &budget)

@@ -28,6 +28,9 @@ struct ComparedRule {
     /// A number for the rule's meaning besides its hosts. Rules with the same number, in either policy, have the same effect on the
     /// same requests.
     let meaning: Int32
+    /// A number for the rule's `query`, and for whether the rule denies; 0 if the rule has no `query`. Rules with the same number match the
+    /// same queries.
+    let query: Int32
     /// A number for the keys that are compared only as text (`RuleCondition.otherWords`); 0 if there are none. Equal texts have the
     /// same number.
     let opaque: Int32
@@ -53,6 +56,13 @@ struct TextNumbers {
     }
 }
 
+/// The numbers that the rules of two policies share.
+struct RuleNumbers {
+    var meanings = TextNumbers()
+    var queries = TextNumbers()
+    var opaque = TextNumbers()
+}
+
 /// The rules of one policy that decide about forwarding, found by host.
 struct ComparedRules {
     let rules: [ComparedRule]
@@ -60,7 +70,7 @@ struct ComparedRules {
     let hostless: [Int]
     private var byHost: [HostPattern: [Int]] = [:]
 
-    init(_ policy: PolicyRuleSet, meanings: inout TextNumbers, opaque: inout TextNumbers) {
+    init(_ policy: PolicyRuleSet, numbers: inout RuleNumbers) {
         var rules: [ComparedRule] = []
         var hostless: [Int] = []
         for (number, rule) in policy.rules.enumerated() {
@@ -76,8 +86,9 @@ struct ComparedRules {
                 ComparedRule(
                     number: Int32(number), effect: effect, condition: condition, methods: condition.methods.map(\.bytes),
                     paths: condition.paths.map(PathTokens.init),
-                    meaning: meanings.number(of: Self.meaning(of: condition, effect) + [rule.allowsAnyTunnel ? 1 : 0]),
-                    opaque: opaque.number(of: condition.otherWords)))
+                    meaning: numbers.meanings.number(of: Self.meaning(of: condition, effect) + [rule.allowsAnyTunnel ? 1 : 0]),
+                    query: numbers.queries.number(of: Self.query(of: condition, effect)),
+                    opaque: numbers.opaque.number(of: condition.otherWords)))
         }
         self.rules = rules
         self.hostless = hostless
@@ -104,6 +115,17 @@ struct ComparedRules {
         add(condition.methods.map(\.bytes))
         add(condition.paths.map { Array($0.text.utf8) })
         add([condition.otherWords])
-        return text
+        return text + query(of: condition, effect)
+    }
+
+    /// A text that is equal for two rules that match the same queries; empty if the condition has no `query`. No value contains the
+    /// separators, because values are UTF-8.
+    private static func query(of condition: RuleCondition, _ effect: RuleEffect) -> [UInt8] {
+        if condition.queries.isEmpty { return [] }
+        let conditions = condition.queries.map { query -> [UInt8] in
+            let values = query.values.map(\.bytes).sorted { $0.lexicographicallyPrecedes($1) }
+            return [0xFE] + query.name + values.flatMap { [0xFF] + $0 }
+        }
+        return conditions.sorted { $0.lexicographicallyPrecedes($1) }.reduce([effect == .deny ? 1 : 0], +)
     }
 }

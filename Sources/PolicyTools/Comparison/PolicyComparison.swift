@@ -3,9 +3,9 @@ import ProxyPolicy
 
 /// Finds requests that one of two policies allows and the other does not.
 ///
-/// Hosts, schemes, ports and methods are divided into finitely many classes, so that each policy treats all members of a class alike.
-/// For each combination of classes, one search in the automaton of the path patterns finds the paths that differ. The comparison is
-/// exact for paths with one reading (`PathReadings`) and for rules that match only on the URL and the method. Both policies evaluate
+/// Hosts, schemes, ports, methods and queries (`QueryClasses`) are divided into finitely many classes, so that each policy treats all
+/// members of a class alike. For each combination of classes, one search in the automaton of the path patterns finds the paths that
+/// differ. The comparison is exact for paths with one reading (`PathReadings`) and for rules that match only on the URL and the method. Both policies evaluate
 /// each example before it is reported. If they do not confirm the change, it is reported as doubtful.
 package struct PolicyComparison {
     private let old: PolicyRuleSet
@@ -43,10 +43,9 @@ package struct PolicyComparison {
         self.new = new
         limit = changes
         budget = StepBudget(steps)
-        var meanings = TextNumbers()
-        var opaque = TextNumbers()
-        oldRules = ComparedRules(old, meanings: &meanings, opaque: &opaque)
-        newRules = ComparedRules(new, meanings: &meanings, opaque: &opaque)
+        var numbers = RuleNumbers()
+        oldRules = ComparedRules(old, numbers: &numbers)
+        newRules = ComparedRules(new, numbers: &numbers)
     }
 
     private mutating func compare() {
@@ -85,24 +84,55 @@ package struct PolicyComparison {
                 $0.matches(region.scheme) && $0.matches(port: region.port) && $0.matches(method: region.method)
             }
             guard known.insert(lists.key).inserted else { continue }
-            if old.egress.appliedDefault == new.egress.appliedDefault, Self.haveSameMeanings(lists.old, lists.new) { continue }
-            let opaque = Set((lists.old + lists.new).map(\.opaque)).subtracting([0]).sorted()
-            guard opaque.count <= PolicyToolLimits.opaqueWords else {
-                isComplete = false
-                continue
-            }
-            for choice in 0..<(1 << opaque.count) {
-                let chosen = Set(opaque.enumerated().filter { choice >> $0.offset & 1 == 1 }.map(\.element)).union([0])
-                let active = lists.filtered { chosen.contains($0.opaque) }
-                if !comparePaths(active, of: region, hosts, doubt: opaque.isEmpty ? nil : .otherWords) { isComplete = false }
-            }
+            if !compareQueries(lists, of: region, hosts) { isComplete = false }
         }
         for range in regions.ports { compareTunnels(to: hosts, RequestRegions.port(in: range, of: .https), lists) }
         return isComplete
     }
 
+    /// Compares the rules for each class of queries. If the queries are too complex, they are compared like the keys that are compared only
+    /// as text.
+    private mutating func compareQueries(_ lists: RuleLists, of region: RequestRegion, _ hosts: HostClass) -> Bool {
+        if decideAlike(lists) { return true }
+        guard let classes = QueryClasses.all(of: lists.old + lists.new, budget: &budget) else {
+            return compareWords(lists, of: region, hosts, query: "", comparesQueries: false)
+        }
+        var isComplete = true
+        var known: Set<[Int32]> = []
+        for queries in classes {
+            let active = lists.filtered { queries.matching.contains($0.query) }
+            guard known.insert(active.key).inserted, !decideAlike(active) else { continue }
+            if !compareWords(active, of: region, hosts, query: queries.query, comparesQueries: true) { isComplete = false }
+        }
+        return isComplete
+    }
+
+    private func decideAlike(_ lists: RuleLists) -> Bool {
+        old.egress.appliedDefault == new.egress.appliedDefault && Self.haveSameMeanings(lists.old, lists.new)
+    }
+
+    /// Compares the rules for each combination of the keys that are compared only as text: any of them may match or not.
+    private mutating func compareWords(
+        _ lists: RuleLists, of region: RequestRegion, _ hosts: HostClass, query: String, comparesQueries: Bool
+    ) -> Bool {
+        let all = lists.old + lists.new
+        let opaque = Set(all.map(\.opaque)).subtracting([0]).sorted()
+        let queries = comparesQueries ? [] : Set(all.map(\.query)).subtracting([0]).sorted()
+        guard opaque.count + queries.count <= PolicyToolLimits.opaqueWords else { return false }
+        var isComplete = true
+        let doubt: PolicyChange.Doubt? = opaque.isEmpty && queries.isEmpty ? nil : .otherWords
+        for choice in 0..<(1 << (opaque.count + queries.count)) {
+            let isChosen = { (words: [Int32], offset: Int, number: Int32) in
+                words.firstIndex(of: number).map { choice >> ($0 + offset) & 1 == 1 } ?? true
+            }
+            let active = lists.filtered { isChosen(opaque, 0, $0.opaque) && isChosen(queries, opaque.count, $0.query) }
+            if !comparePaths(active, of: region, hosts, query: query, doubt: doubt) { isComplete = false }
+        }
+        return isComplete
+    }
+
     private mutating func comparePaths(
-        _ lists: RuleLists, of region: RequestRegion, _ hosts: HostClass, doubt: PolicyChange.Doubt?
+        _ lists: RuleLists, of region: RequestRegion, _ hosts: HostClass, query: String, doubt: PolicyChange.Doubt?
     ) -> Bool {
         let paths = PathComparison(lists, oldDefault: old.egress.appliedDefault, newDefault: new.egress.appliedDefault)
         var isComplete = true
@@ -113,26 +143,27 @@ package struct PolicyComparison {
             isComplete = isComplete && searched.isComplete
             for path in searched.differences where known.insert(path.causes).inserted {
                 kinds.insert(path.kind)
-                note(path, of: region, hosts, doubt: universe == .readings ? .readings : doubt)
+                note(path, of: region, hosts, query: query, doubt: universe == .readings ? .readings : doubt)
             }
         }
         guard let denials = paths.denialsAlone else { return isComplete }
         let searched = denials.search(in: .readings, budget: &budget)
         for path in searched.differences
         where paths.mayAllow(path.kind == .opens ? .new : .old) && kinds.insert(path.kind).inserted {
-            note(path, of: region, hosts, doubt: .readings)
+            note(path, of: region, hosts, query: query, doubt: .readings)
         }
         return isComplete && searched.isComplete
     }
 
     private mutating func note(
-        _ path: PathComparison.Difference, of region: RequestRegion, _ hosts: HostClass, doubt: PolicyChange.Doubt?
+        _ path: PathComparison.Difference, of region: RequestRegion, _ hosts: HostClass, query: String,
+        doubt: PolicyChange.Doubt?
     ) {
         if found.isCut { return }
         let port = region.port == region.scheme.defaultPort ? "" : ":\(region.port)"
         let origin = (region.scheme == .https ? "https://" : "http://") + hosts.host + port
         let method = String(decoding: region.method, as: UTF8.self)
-        let target = origin + path.sent
+        let target = origin + path.sent + query
         if let (before, after) = decide(method, target), before.isAllowed == (path.kind == .closes),
             after.isAllowed != before.isAllowed
         {

@@ -77,14 +77,36 @@ package enum HostPattern: Hashable, Sendable {
 
     /// No top-level domain is numeric. A request whose host has a numeric last label names an address or is refused.
     private static func looksLikeAddress(_ name: [UInt8]) -> Bool {
-        guard let last = name.split(separator: UInt8(ascii: ".")).last else { return false }
+        guard let end = name.lastIndex(where: { $0 != UInt8(ascii: ".") }) else { return false }
+        let start = name[..<end].lastIndex(of: UInt8(ascii: ".")).map { $0 + 1 } ?? 0
+        let last = name[start...end]
         let isHexadecimal = last.starts(with: Array("0x".utf8))
         return isHexadecimal ? last.dropFirst(2).allSatisfy { ASCII.hexValue($0) != nil } : last.allSatisfy(ASCII.isDigit)
+    }
+
+    /// The name in lower case; `nil` if it is not valid. One pass, because settings may have thousands of hosts.
+    private static func plainName(_ text: Substring.UTF8View) -> [UInt8]? {
+        var name: [UInt8] = []
+        name.reserveCapacity(text.count)
+        var labelLength = 0
+        for byte in text {
+            if byte == UInt8(ascii: ".") {
+                if labelLength == 0 { return nil }
+                labelLength = 0
+            } else {
+                guard ASCII.isWord(byte) || byte == UInt8(ascii: "-") else { return nil }
+                labelLength += 1
+                if labelLength > Authority.labelLengthLimit { return nil }
+            }
+            name.append(ASCII.lowercased(byte))
+        }
+        return labelLength > 0 && name.count <= Authority.hostLengthLimit ? name : nil
     }
 
     private static func name(_ text: Substring) throws(Fault) -> [UInt8] {
         let text = text.hasSuffix(".") ? text.dropLast() : text
         if text.isEmpty { throw .empty }
+        if let name = plainName(text.utf8) { return name }
         let bytes = text.utf8
         if bytes.contains(ASCII.slash) || bytes.contains(UInt8(ascii: "@")) { throw .moreThanHost }
         if bytes.contains(ASCII.colon) { throw .port }

@@ -1,11 +1,12 @@
 import HTTPMessage
 
 /// A parameter that the query of a request must have, with a value that matches one of the patterns.
-package struct QueryCondition: Sendable {
+package struct QueryCondition: Equatable, Sendable {
     /// The decoded name of the parameter.
     package let name: [UInt8]
     package let values: [ValuePattern]
-    private let folded: [UInt8]
+    /// The name in lower case, with `_` for `.`, a space and `[`: the form in which names are compared.
+    package let folded: [UInt8]
 
     /// - Returns: `nil` if the name is empty, is longer than `PolicyLimits.valueLength` bytes, or has a control character.
     package init?(name: String, values: [ValuePattern]) {
@@ -17,7 +18,7 @@ package struct QueryCondition: Sendable {
 
     /// Whether some server may treat `name` as the parameter's name. Servers may ignore case. PHP treats `.`, a space and a `[` without
     /// `]` as `_`, and `name[]` as `name`.
-    func mayBeNamed(by name: Span<UInt8>) -> Bool {
+    package func mayBeNamed(by name: Span<UInt8>) -> Bool {
         var start = 0
         while start < name.count, name[start] == ASCII.space { start += 1 }
         guard name.count - start >= folded.count else { return false }

@@ -15,7 +15,7 @@ extension RuleCondition {
         if let excluded = mapping["not"] { exclusions = Self.exclusions(excluded, problems: &problems) }
         otherWords = Self.otherWords(in: cursor.node)
         // The paths of an operation begin at the folders that `path` names. So the text that tools compare must contain the folders.
-        if !operations.isEmpty { for folder in paths.compactMap(\.folder) { otherWords += [0xFF] + Array(folder.utf8) } }
+        if !operations.isEmpty { for folder in paths.compactMap({ $0.folder }) { otherWords += [0xFF] + Array(folder.utf8) } }
     }
 
     private mutating func read(_ mapping: SettingsMapping, problems: inout SettingsProblems) {
@@ -29,7 +29,9 @@ extension RuleCondition {
         methods = Self.values(mapping["method"], Self.method, problems: &problems)
         queries = Self.queries(mapping["query"], problems: &problems)
         fields = Self.fields(mapping["field"], problems: &problems)
-        operations = Self.operations(mapping["operation"], below: paths.compactMap(\.folder), problems: &problems)
+        if let operation = mapping["operation"] {
+            operations = Self.operations(operation, below: paths.compactMap { $0.folder }, problems: &problems)
+        }
         contentLengths = Self.values(mapping["content_length"], Self.contentLength, problems: &problems)
         client.addresses = Self.values(mapping["client"], Self.client, problems: &problems)
         client.users = mapping["user"].map { Self.patterns($0, problems: &problems) } ?? []
@@ -37,13 +39,20 @@ extension RuleCondition {
         client.runs = mapping["run"].map { Self.patterns($0, problems: &problems) } ?? []
     }
 
-    /// The keys of `match` that tools do not compare one by one: all except `method` and the keys for the URL.
+    /// The keys of `match` that tools do not compare one by one: all except `method` and the keys for the URL, which include `query`.
     private static func otherWords(in match: SettingsNode) -> [UInt8] {
-        guard case .mapping(let entries) = match.value else { return [] }
-        let others = entries.filter { !["host", "port", "scheme", "path", "method"].contains($0.key) }
+        guard case .mapping(let entries) = match.value, entries.contains(where: { !isCompared($0.key) }) else { return [] }
         var text: [UInt8] = []
-        if !others.isEmpty { SettingsNode(.mapping(others), at: .none).write(into: &text) }
+        SettingsNode(.mapping(entries.filter { !isCompared($0.key) }), at: .none).write(into: &text)
         return text
+    }
+
+    /// Whether tools compare the values of this key of `match`.
+    private static func isCompared(_ key: String) -> Bool {
+        switch key {
+        case "host", "port", "scheme", "path", "method", "query": true
+        default: false
+        }
     }
 
     private static func values<Value>(
@@ -140,7 +149,7 @@ extension RuleCondition {
     }
 
     private static func operations(
-        _ cursor: SettingsCursor?, below folders: [String], problems: inout SettingsProblems
+        _ cursor: SettingsCursor, below folders: [String], problems: inout SettingsProblems
     ) -> [RuleCondition] {
         values(cursor, { operation($0, below: folders, problems: &$1) }, problems: &problems).flatMap { $0 }
     }

@@ -39,6 +39,9 @@ package struct RuleCondition: Sendable {
 
     var namesHosts: Bool { !hosts.isEmpty && !hosts.contains(.any) }
 
+    /// The hosts that the condition names; empty if it is for any host.
+    var namedHosts: [HostPattern] { namesHosts ? hosts : [] }
+
     /// Whether this condition can allow a tunnel to the host. A tunnel hides its requests, so a condition that looks at them cannot
     /// allow the tunnel.
     package var allowsTunnels: Bool { !looksInside && exclusions.allSatisfy { !$0.looksInsideAsExclusion } }

@@ -33,18 +33,30 @@ package struct SettingsCursor: Sendable {
     package func mapping(
         of keys: [String], suggestion: ((String) -> String?)? = nil, problems: inout SettingsProblems
     ) -> SettingsMapping? {
-        guard let entries = entries(problems: &problems) else { return nil }
-        var known: [(key: String, value: SettingsCursor)] = []
-        for entry in entries {
-            if keys.contains(entry.key) {
-                known.append((entry.key, entry.value))
-            } else {
+        guard case .mapping(let entries) = node.value else {
+            report("expected a mapping, found \(node.kindName)", to: &problems)
+            return nil
+        }
+        var seen = SeenKeys(count: entries.count)
+        for (number, entry) in entries.enumerated() {
+            if !seen.insert(entry.key, after: entries[..<number].lazy.map { $0.key }) {
+                reportRepeated(entry, to: &problems)
+            } else if !keys.contains(entry.key) {
                 problems.add(
-                    "unknown key `\(SettingsText.quoted(entry.key))`", path: path, at: entry.place,
+                    "unknown key `\(SettingsText.quoted(entry.key))`", path: path, at: entry.keyPlace,
                     suggestion: suggestion.map { $0(entry.key) } ?? NearestName.of(entry.key, among: keys))
             }
         }
-        return SettingsMapping(whole: self, values: known, isEmpty: entries.isEmpty)
+        return SettingsMapping(whole: self, entries: entries)
+    }
+
+    private func reportRepeated(_ entry: SettingsNode.Entry, to problems: inout SettingsProblems) {
+        problems.add("this key is set twice", path: value(of: entry).path, at: entry.keyPlace)
+    }
+
+    /// The value of an entry of this mapping.
+    fileprivate func value(of entry: SettingsNode.Entry) -> SettingsCursor {
+        SettingsCursor(entry.value, .key(entry.key, of: location))
     }
 
     /// The entries of a mapping that may have any keys. A duplicate key is a problem, and its second entry is dropped.
@@ -57,11 +69,10 @@ package struct SettingsCursor: Sendable {
         result.reserveCapacity(entries.count)
         var seen = SeenKeys(count: entries.count)
         for entry in entries {
-            let cursor = SettingsCursor(entry.value, .key(entry.key, of: location))
-            if seen.insert(entry.key, after: result.lazy.map(\.key)) {
-                result.append((entry.key, entry.keyPlace, cursor))
+            if seen.insert(entry.key, after: result.lazy.map { $0.key }) {
+                result.append((entry.key, entry.keyPlace, value(of: entry)))
             } else {
-                problems.add("this key is set twice", path: cursor.path, at: entry.keyPlace)
+                reportRepeated(entry, to: &problems)
             }
         }
         return result
@@ -180,19 +191,27 @@ package struct SettingsCursor: Sendable {
 /// A mapping with a fixed set of keys, after unknown keys were reported.
 package struct SettingsMapping: Sendable {
     package let whole: SettingsCursor
-    /// A mapping has few keys, so a look-up compares them one by one.
-    private let values: [(key: String, value: SettingsCursor)]
+    /// All entries, also unknown and repeated ones. Of two entries with the same key, the first one counts. A mapping has few keys, so a
+    /// look-up compares them one by one. A cursor is made only for a value that is read, because a file has many values.
+    private let entries: [SettingsNode.Entry]
 
-    /// Whether the mapping is empty, without even an unknown key.
-    package let isEmpty: Bool
-
-    init(whole: SettingsCursor, values: [(key: String, value: SettingsCursor)], isEmpty: Bool) {
+    fileprivate init(whole: SettingsCursor, entries: [SettingsNode.Entry]) {
         self.whole = whole
-        self.values = values
-        self.isEmpty = isEmpty
+        self.entries = entries
     }
 
-    package subscript(key: String) -> SettingsCursor? { values.first { $0.key == key }?.value }
+    /// Whether the mapping is empty, without even an unknown key.
+    package var isEmpty: Bool { entries.isEmpty }
+
+    package subscript(key: String) -> SettingsCursor? {
+        for entry in entries where entry.key == key { return whole.value(of: entry) }
+        return nil
+    }
+
+    package func contains(_ key: String) -> Bool {
+        for entry in entries where entry.key == key { return true }
+        return false
+    }
 
     /// The value of a required key.
     package func required(_ key: String, problems: inout SettingsProblems) -> SettingsCursor? {

@@ -70,5 +70,12 @@ package struct SettingsScalar: Equatable, Sendable {
     }
 
     /// Whether YAML's core schema reads the scalar as null.
-    package var isNull: Bool { !isQuoted && ["", "~", "null", "Null", "NULL"].contains(text) }
+    package var isNull: Bool {
+        // A file has many scalars, and nearly all of them are longer than any form of null.
+        if isQuoted || text.utf8.count > 4 { return false }
+        switch text {
+        case "", "~", "null", "Null", "NULL": return true
+        default: return false
+        }
+    }
 }

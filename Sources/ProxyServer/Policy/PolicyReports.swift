@@ -32,6 +32,8 @@ package struct PolicyReport: Sendable {
     }
 
     package fileprivate(set) var denials = CountedList<Denial>()
+    /// The same requests as in `denials`, in groups.
+    package fileprivate(set) var groups = DenialGroups()
     package fileprivate(set) var differences = CountedList<Difference>()
 }
 
@@ -82,7 +84,13 @@ final class PolicyReports: Sendable {
             let denial = PolicyReport.Denial(
                 target: target, word: reported.word, rule: reported.word == .deniedByRule ? exchange.decidingRuleName : "",
                 suggestion: exchange.suggestionForReport)
-            state.withLock { $0.report.denials.note(denial) }
+            let key = DenialGroups.Key(
+                word: denial.word, rule: denial.rule, method: target.method, host: Self.host(of: &exchange))
+            let time = exchange.trace.receivedAt
+            state.withLock {
+                $0.report.denials.note(denial)
+                $0.report.groups.note(key, example: target.url, at: time)
+            }
         }
         guard let found = exchange.trace.shadow else { return nil }
         let difference = PolicyReport.Difference(
@@ -105,6 +113,17 @@ final class PolicyReports: Sendable {
                 method: text(request.span(of: request.methodName), limit: methodLimit), url: text(url, limit: urlLimit))
         }
         return target
+    }
+
+    private static func host(of exchange: inout Exchange) -> String {
+        let (host, port) = (exchange.originHost, exchange.originPort)
+        var (isIPv6, isDefault) = (false, false)
+        exchange.withHeads { request, _ in
+            isIPv6 = request.target.hostKind == .ipv6
+            isDefault = port == (request.target.form == .authority ? 443 : request.target.scheme.defaultPort)
+        }
+        let name = text(host.span, limit: urlLimit)
+        return (isIPv6 ? "[\(name)]" : name) + (isDefault ? "" : ":\(port)")
     }
 
     /// - Returns: the text, with `…` in place of the part that is cut.

@@ -80,7 +80,7 @@ struct RequestTally {
     static let missWord = "offline_miss"
     private static let replayedWord = "replayed"
     /// The error code of a request that a rule denies.
-    private static let ruleWord = "denied_by_rule"
+    static let ruleWord = "denied_by_rule"
 
     /// - Parameter line: one NDJSON object. Other lines are ignored.
     mutating func add(_ line: [UInt8]) {
