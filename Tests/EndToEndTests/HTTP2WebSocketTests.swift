@@ -63,6 +63,7 @@ struct HTTP2WebSocketTests {
             default: break
             }
         }
+        ends.isOver.open()
     }
 
     private func open(_ stage: InterceptingStage) throws -> RawClient {
@@ -130,7 +131,7 @@ struct HTTP2WebSocketTests {
         client.send("abc")
         #expect(try client.read(count: 3) == Array("cba".utf8))
         client.close()
-        #expect(ends.isOver.wait())
+        #expect(ends.isOver.wait() && ends.resets.withLock { $0 } == [.cancel])
         #expect(try stage.fetch("/second").text == "answer to /second")
         #expect(stage.origin.connectionCount == 1)
     }
@@ -188,6 +189,18 @@ struct HTTP2WebSocketTests {
         let response = try client.readResponse()
         #expect(response.status == 403 && response["X-Why"] == "closed" && response.text == "no")
         #expect(stage.origin.connectionCount == 1)
+    }
+
+    @Test("A proxy that stops closes its WebSockets, and its connections to origins")
+    func stops() throws {
+        let stage = try stage()
+        #expect(try stage.fetch("/first").status == 200)
+        let client = try open(stage)
+        client.send("abc")
+        #expect(try client.read(count: 3) == Array("cba".utf8))
+        stage.proxy.stop()
+        #expect(((try? client.readToEnd()) ?? []).isEmpty)
+        #expect(ends.isOver.wait())
     }
 
     @Test("A reload that denies the origin's address ends the WebSocket")

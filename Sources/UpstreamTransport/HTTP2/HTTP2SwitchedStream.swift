@@ -25,6 +25,8 @@ final class HTTP2SwitchedStream: EventHandler {
     private var toServer: [UInt8] = []
     private var hasServerEnded = false
     private var hasTunnelEnded = false
+    /// Whether the tunnel has closed its socket.
+    private var isTunnelClosed = false
 
     private static let readLength = 16 * 1024
 
@@ -93,6 +95,7 @@ final class HTTP2SwitchedStream: EventHandler {
     /// Called when the tunnel has closed its socket, which may still have bytes of the client.
     func tunnelClosed() {
         guard registration != nil else { return }
+        isTunnelClosed = true
         read()
         settle()
         if registration == nil { return }
@@ -123,6 +126,8 @@ final class HTTP2SwitchedStream: EventHandler {
                 return
             }
             if count == 0 {
+                // A tunnel that does not wait for the server's end was cut off, so that its end is not orderly.
+                if isTunnelClosed, !hasServerEnded { return }
                 hasTunnelEnded = true
                 return pass()
             }
