@@ -9,6 +9,13 @@ struct FrameRates {
     private var oversizedHeads = 0
     private var windowUpdates = 0
     private var others = 0
+    private var closedStreamFrames = 0
+    /// The streams that this side has reset in this `rateWindow`, and in the one before. Frames that the peer sent before it received a
+    /// reset may arrive in the next `rateWindow`.
+    private var sentResets = 0
+    private var formerSentResets = 0
+    /// The streams that the peer has reset, or has made this side reset, since the start of the connection.
+    private(set) var resetTotal = 0
     /// The number of acknowledgements of SETTINGS and PING that have not been sent. The start of a new `rateWindow` does not reset this
     /// number.
     private var owed = 0
@@ -26,6 +33,9 @@ struct FrameRates {
         oversizedHeads = 0
         windowUpdates = 0
         others = 0
+        closedStreamFrames = 0
+        formerSentResets = sentResets
+        sentResets = 0
     }
 
     mutating func noteEmptyData() -> HTTP2Limit? {
@@ -47,6 +57,7 @@ struct FrameRates {
 
     mutating func noteReset() -> HTTP2Limit? {
         resets += 1
+        resetTotal += 1
         return resets > limits.resetStreams ? .resetStreams : nil
     }
 
@@ -58,6 +69,13 @@ struct FrameRates {
     mutating func noteOther() -> HTTP2Limit? {
         others += 1
         return others > limits.otherFrames ? .otherFrames : nil
+    }
+
+    /// Counts a DATA or HEADERS frame on a closed stream.
+    mutating func noteClosedStreamFrame() { closedStreamFrames += 1 }
+
+    var exceedsClosedStreamFrames: Bool {
+        closedStreamFrames > limits.closedStreamFrames + limits.framesPerSentReset * (sentResets + formerSentResets)
     }
 
     private mutating func noteOwed() -> HTTP2Limit? {
@@ -78,7 +96,12 @@ struct FrameRates {
 
     /// Counts a stream that this side has reset because the peer violated the protocol. If too many streams were reset, the session fails
     /// when it next receives bytes.
-    mutating func noteViolation() { resets += 1 }
+    mutating func noteViolation() {
+        resets += 1
+        resetTotal += 1
+    }
+
+    mutating func noteResetSent() { sentResets += 1 }
 
     var exceedsResets: Bool { resets > limits.resetStreams }
 

@@ -13,6 +13,8 @@ struct FrameScanner {
         case push
         /// A padded frame without a padding length (RFC 9113 §4.2).
         case frameSize
+        /// A DATA frame on a stream that the peer itself has ended or reset (RFC 9113 §5.1).
+        case streamClosed
         /// A PRIORITY frame for stream 0 (RFC 9113 §6.3).
         case priority
     }
@@ -59,11 +61,16 @@ struct FrameScanner {
     /// Bytes of the payload that have not arrived.
     private var remaining = 0
     private var continuations = 0
+    /// The streams that the peer has reset in the bytes of this scan, which libnghttp2 has not received yet.
+    private var resetStreams: [HTTP2StreamID] = []
 
     private var length: Int { Int(header[0]) << 16 | Int(header[1]) << 8 | Int(header[2]) }
     private var kind: UInt8 { header[3] }
     private var flags: UInt8 { header[4] }
-    private var isOnConnection: Bool { header[5] & 0x7F | header[6] | header[7] | header[8] == 0 }
+    private var stream: HTTP2StreamID {
+        HTTP2StreamID(header[5] & 0x7F) << 24 | HTTP2StreamID(header[6]) << 16 | HTTP2StreamID(header[7]) << 8
+            | HTTP2StreamID(header[8])
+    }
 
     init(isServer: Bool, limits: HTTP2Limits) {
         rates = FrameRates(limits: limits)
@@ -73,8 +80,12 @@ struct FrameScanner {
 
     /// A frame header that is incomplete is kept, and is accepted with the bytes that complete it: libnghttp2 1.52 counts each part of the
     /// header of a CONTINUATION frame as one more frame.
-    mutating func scan(_ bytes: UnsafeRawBufferPointer) -> Scan {
+    /// - Parameter closing: how a stream was closed before these bytes; `nil` if it may be open.
+    mutating func scan(
+        _ bytes: UnsafeRawBufferPointer, _ closing: (HTTP2StreamID) -> ClosedStreams.Closing?
+    ) -> Scan {
         var scan = Scan()
+        if !resetStreams.isEmpty { resetStreams.removeAll(keepingCapacity: true) }
         var index = 0
         // The position at which the frame header being read began; negative if the header began in an earlier scan.
         var headerStart = state == .header ? -position : 0
@@ -94,7 +105,7 @@ struct FrameScanner {
                 index += 1
                 position += 1
                 guard position == Self.headerLength else { continue }
-                scan.violation = noteFrame()
+                scan.violation = noteFrame(closing)
                 if scan.violation != nil { break scanning }
                 if headerStart < 0 {
                     keptHeader = header
@@ -134,12 +145,18 @@ struct FrameScanner {
         kind == Kind.data && flags & Self.padded != 0 && flags & Self.endStream == 0
     }
 
-    private mutating func noteFrame() -> Violation? {
+    private mutating func noteFrame(_ closing: (HTTP2StreamID) -> ClosedStreams.Closing?) -> Violation? {
         let isAcknowledgement = flags & Self.acknowledgement != 0
         var limit: HTTP2Limit?
         switch kind {
         case Kind.data:
             if flags & Self.padded != 0, length == 0 { return .frameSize }
+            if resetStreams.contains(stream) { return .streamClosed }
+            switch closing(stream) {
+            case .byPeer: return .streamClosed
+            case .bySelf: rates.noteClosedStreamFrame()
+            case nil: break
+            }
             if length == 0, flags & Self.endStream == 0 { limit = rates.noteEmptyData() }
         case Kind.headers:
             if flags & Self.padded != 0, length == 0 { return .frameSize }
@@ -150,10 +167,12 @@ struct FrameScanner {
         case Kind.pushPromise: return .push
         case Kind.settings: limit = rates.noteSettings(isAcknowledgement: isAcknowledgement)
         case Kind.ping: limit = rates.notePing(isAcknowledgement: isAcknowledgement)
-        case Kind.resetStream: limit = rates.noteReset()
+        case Kind.resetStream:
+            resetStreams.append(stream)
+            limit = rates.noteReset()
         case Kind.windowUpdate: limit = rates.noteWindowUpdate()
         case Kind.priority:
-            if isOnConnection { return .priority }
+            if stream == 0 { return .priority }
             limit = rates.noteOther()
         // GOAWAY frames count under the limit for other frames, because no peer needs more than two.
         default: limit = rates.noteOther()

@@ -21,6 +21,24 @@ package struct HTTP2ErrorCode: RawRepresentable, Equatable, Hashable, Sendable {
     /// The peer requires HTTP/1.1 for this request.
     package static let http11Required = HTTP2ErrorCode(rawValue: 0xD)
 
+    /// The reason for logs, recordings and `Proxy-Status` details, if a server has reset a stream with this code.
+    package var resetReason: StaticString {
+        rawValue < UInt32(Self.resetReasons.count) ? Self.resetReasons[Int(rawValue)] : "stream_reset"
+    }
+
+    /// - Parameter resetReason: a reason with a code, as in `resetReason`.
+    package init?(resetReason: String) {
+        guard let index = Self.resetReasons.firstIndex(where: { "\($0)" == resetReason }) else { return nil }
+        self.init(rawValue: UInt32(index))
+    }
+
+    private static let resetReasons: [StaticString] = [
+        "stream_reset_no_error", "stream_reset_protocol_error", "stream_reset_internal_error", "stream_reset_flow_control_error",
+        "stream_reset_settings_timeout", "stream_reset_stream_closed", "stream_reset_frame_size_error",
+        "stream_reset_refused_stream", "stream_reset_cancel", "stream_reset_compression_error", "stream_reset_connect_error",
+        "stream_reset_enhance_your_calm", "stream_reset_inadequate_security", "stream_reset_http_1_1_required",
+    ]
+
     /// Whether this code says that the sender's peer has violated the protocol.
     var blamesPeer: Bool {
         switch self {

@@ -39,6 +39,12 @@ package struct HTTP2Limits: Equatable, Sendable {
     /// The maximum number of PRIORITY, PRIORITY_UPDATE and GOAWAY frames, and frames of unknown types, for each `rateWindow`
     /// (CVE-2019-9513).
     package var otherFrames = 500
+    /// The maximum number of DATA and HEADERS frames on closed streams for each `rateWindow`, beyond `framesPerSentReset` for each stream
+    /// that this side has reset.
+    package var closedStreamFrames = 500
+    /// The number of frames that a peer may send on a stream that this side has reset, because it has not received the reset yet. A usual
+    /// window holds 16 frames of the usual length.
+    package var framesPerSentReset = 100
     /// The maximum number of queued frames that respond to the peer's frames, and that the peer has not read yet (CVE-2019-9514).
     package var queuedControlFrames = 200
     /// The maximum number of bytes of content that the peer may send on a stream before they are consumed (SETTINGS_INITIAL_WINDOW_SIZE).
@@ -54,7 +60,9 @@ package struct HTTP2Limits: Equatable, Sendable {
 /// A limit whose violation ends the connection.
 package enum HTTP2Limit: Equatable, Hashable, Sendable, CaseIterable {
     case continuationFrames, emptyDataFrames, settingsFrames, pingFrames, resetStreams, oversizedHeads, windowUpdateFrames
-    case otherFrames, queuedControlFrames
+    case otherFrames, closedStreamFrames, queuedControlFrames
+    /// The client has reset too many streams on all its connections together. The owner counts these resets.
+    case clientResets
 
     package var reason: StaticString {
         switch self {
@@ -66,6 +74,8 @@ package enum HTTP2Limit: Equatable, Hashable, Sendable, CaseIterable {
         case .oversizedHeads: "http2_too_many_oversized_heads"
         case .windowUpdateFrames: "http2_too_many_window_updates"
         case .otherFrames: "http2_too_many_other_frames"
+        case .closedStreamFrames: "http2_too_many_frames_on_closed_streams"
+        case .clientResets: "http2_too_many_client_resets"
         case .queuedControlFrames: "http2_too_many_queued_frames"
         }
     }

@@ -4,6 +4,42 @@ import HTTPMessage
 /// Handles what libnghttp2 has read. `SessionCallbacks` calls these methods within `receive`, and for closed streams also within
 /// `outgoing`.
 extension HTTP2Session {
+    // MARK: Closed streams
+
+    /// How the stream was closed, for a DATA or HEADERS frame of the peer; `nil` if the stream is open or idle.
+    ///
+    /// libnghttp2 discards frames on closed streams. If the peer cannot have sent the frame before it received a reset, the frame is a
+    /// connection error (RFC 9113 §5.1). After GOAWAY, the peer may have begun streams that were never opened here (RFC 9113 §6.8).
+    func closing(of stream: HTTP2StreamID) -> ClosedStreams.Closing? {
+        guard stream > 0, stream <= highestStream, streams[stream] == nil else { return nil }
+        let isReset = nghttp2_session_find_stream(pointer, stream) != nil || closedStreams.mayBeReset(stream)
+        return isReset || isGoingAway ? .bySelf : .byPeer
+    }
+
+    /// Called for each frame header that libnghttp2 does not discard at once, as it does with DATA on a closed stream (`FrameScanner`).
+    func noteBegun(_ header: UnsafePointer<nghttp2_frame_hd>) {
+        guard nghttp2_frame_type(UInt32(header.pointee.type)) == NGHTTP2_HEADERS else { return }
+        let stream = header.pointee.stream_id
+        if stream > highestStream {
+            if role == .server { highestStream = stream }
+            return
+        }
+        switch closing(of: stream) {
+        case .byPeer: hasFrameOnClosedStream = true
+        case .bySelf: scanner.rates.noteClosedStreamFrame()
+        case nil: break
+        }
+    }
+
+    /// Called for a frame for which libnghttp2 resets the stream or ends the connection.
+    func noteInvalid(_ frame: UnsafePointer<nghttp2_frame>?, _ error: CInt) {
+        lastInvalidFrame = error
+        // A request that libnghttp2 refuses has no stream there, so its content may arrive before the reset is sent.
+        if let frame, frame.pointee.hd.stream_id > 0 { closedStreams.noteReset(frame.pointee.hd.stream_id) }
+    }
+
+    // MARK: Frames
+
     func beginSection() { section.removeAll() }
 
     func addField(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>, isNeverIndexed: Bool) {

@@ -35,6 +35,7 @@ extension HTTP2Session {
         if result == CInt(NGHTTP2_ERR_STREAM_ID_NOT_AVAILABLE.rawValue) { throw .connectionClosing }
         if result < 0 { throw .failed(code: result) }
         let entry = addStream(result)
+        highestStream = result
         entry.isEnding = endStream
         entry.isTunnel = head.method == .connect
         return result
@@ -177,11 +178,15 @@ extension HTTP2Session {
     }
 
     /// Announces that the connection ends. Requests that the peer sends from now on are still processed (RFC 9113 §6.8).
-    package func announceShutdown() { nghttp2_submit_shutdown_notice(pointer) }
+    package func announceShutdown() {
+        isGoingAway = true
+        nghttp2_submit_shutdown_notice(pointer)
+    }
 
     /// Processes no further requests of the peer. Existing streams continue.
     package func goAway(_ code: HTTP2ErrorCode = .noError) {
         if hasFailed { return }
+        isGoingAway = true
         let last = nghttp2_session_get_last_proc_stream_id(pointer)
         nghttp2_submit_goaway(pointer, SessionSetup.flags, last, code.rawValue, nil, 0)
     }
@@ -220,6 +225,8 @@ extension HTTP2Session {
         case NGHTTP2_SETTINGS, NGHTTP2_PING:
             if header.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0 { scanner.rates.noteAcknowledgementSent() }
         case NGHTTP2_RST_STREAM:
+            closedStreams.noteReset(header.stream_id)
+            scanner.rates.noteResetSent()
             if HTTP2ErrorCode(rawValue: frame.pointee.rst_stream.error_code).blamesPeer { scanner.rates.noteViolation() }
         case NGHTTP2_GOAWAY:
             let code = HTTP2ErrorCode(rawValue: frame.pointee.goaway.error_code)

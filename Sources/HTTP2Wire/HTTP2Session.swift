@@ -32,6 +32,13 @@ package final class HTTP2Session {
     @exclusivity(unchecked) var waiting: [HTTP2StreamID] = []
     /// Storage of heads that the owner has given back.
     @exclusivity(unchecked) var spareFields: [Fields] = []
+    /// The highest stream of a request: received by a server, or submitted by a client.
+    @exclusivity(unchecked) var highestStream: HTTP2StreamID = 0
+    @exclusivity(unchecked) var closedStreams = ClosedStreams()
+    /// Whether the peer has sent HEADERS on a stream that it had ended itself.
+    @exclusivity(unchecked) var hasFrameOnClosedStream = false
+    /// Whether GOAWAY is queued or sent.
+    @exclusivity(unchecked) var isGoingAway = false
     /// The start of the bytes of the current `receive`.
     @exclusivity(unchecked) var input: UnsafeRawPointer?
     /// libnghttp2's error code for the last invalid frame.
@@ -69,6 +76,9 @@ package final class HTTP2Session {
     /// Whether the last frame of this side was sent.
     package func hasSentEnd(_ stream: HTTP2StreamID) -> Bool { nghttp2_session_get_stream_local_close(pointer, stream) == 1 }
 
+    /// The number of streams that the peer has reset, or has made this side reset, since the start of the connection.
+    package var resetCount: Int { scanner.rates.resetTotal }
+
     /// Whether `outgoing` has bytes to return.
     package var hasOutput: Bool { !isBroken && nghttp2_session_want_write(pointer) != 0 }
 
@@ -80,7 +90,7 @@ package final class HTTP2Session {
         if hasFailed || isBroken || bytes.isEmpty { return }
         scanner.rates.advance(to: now)
         if scanner.rates.exceedsResets { return fail(exceeding: .resetStreams) }
-        let scan = scanner.scan(bytes)
+        let scan = scanner.scan(bytes) { closing(of: $0) }
         if scan.hasHeader {
             let header = scanner.keptHeader
             guard withUnsafeBytes(of: header, { feed($0) }) else { return }
@@ -88,12 +98,15 @@ package final class HTTP2Session {
         input = bytes.baseAddress
         defer { input = nil }
         guard feed(UnsafeRawBufferPointer(rebasing: bytes[scan.accepted])) else { return }
+        if hasFrameOnClosedStream { return fail(.streamClosed, reason: Self.closedStreamReason) }
         if scanner.rates.exceedsOversizedHeads { return fail(exceeding: .oversizedHeads) }
+        if scanner.rates.exceedsClosedStreamFrames { return fail(exceeding: .closedStreamFrames) }
         switch scan.violation {
         case nil: break
         case .limit(let limit): return fail(exceeding: limit)
         case .preface: return fail(.protocolError, reason: "the client's bytes are not HTTP/2")
         case .push: return fail(.protocolError, reason: "the peer sent a PUSH_PROMISE frame, which is not allowed")
+        case .streamClosed: return fail(.streamClosed, reason: Self.closedStreamReason)
         case .frameSize: return fail(.frameSizeError, reason: "the peer sent a padded frame without a padding length")
         case .priority: return fail(.protocolError, reason: "the peer sent a PRIORITY frame on stream 0")
         }
@@ -106,6 +119,8 @@ package final class HTTP2Session {
         }
         if !waiting.isEmpty { announceWindows() }
     }
+
+    private static let closedStreamReason = "the peer sent a frame on a stream that it had ended"
 
     /// - Returns: whether libnghttp2's session is still usable.
     private func feed(_ bytes: UnsafeRawBufferPointer) -> Bool {
@@ -170,11 +185,13 @@ package final class HTTP2Session {
     package func trim() {
         if spareStreams.count > 1 { spareStreams.removeLast(spareStreams.count - 1) }
         if spareFields.count > 1 { spareFields.removeLast(spareFields.count - 1) }
+        closedStreams.trim()
     }
 
     // MARK: Failures
 
-    private func fail(exceeding limit: HTTP2Limit) {
+    /// Ends the connection because the peer exceeded a limit. `receive` checks all limits except those that the owner counts.
+    package func fail(exceeding limit: HTTP2Limit) {
         if hasFailed { return }
         hasFailed = true
         events.append(.limitExceeded(limit))

@@ -17,6 +17,10 @@ enum SessionCallbacks {
                 isNeverIndexed: UInt32(flags) & NGHTTP2_NV_FLAG_NO_INDEX.rawValue != 0)
             return 0
         }
+        nghttp2_session_callbacks_set_on_begin_frame_callback(callbacks) { _, header, owner in
+            if let header { session(of: owner).noteBegun(header) }
+            return 0
+        }
         // By RFC 9113 §8.2.1 and §10.3, an invalid field makes the message malformed. Without this callback, libnghttp2 would skip the
         // field and accept the message.
         nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks) { _, frame, _, _, _, _, _, owner in
@@ -32,8 +36,8 @@ enum SessionCallbacks {
             session(of: owner).noteContent(of: stream, at: UnsafeRawPointer(bytes), count: count)
             return 0
         }
-        nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(callbacks) { _, _, error, owner in
-            session(of: owner).lastInvalidFrame = error
+        nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(callbacks) { _, frame, error, owner in
+            session(of: owner).noteInvalid(frame, error)
             return 0
         }
         nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { _, stream, code, owner in

@@ -167,6 +167,10 @@ extension Exchange {
             commands.append(.cancelUpstream)
             return fail(.unexpectedUpgrade, at: now, into: &commands)
         }
+        guard ProtocolSwitch.isConfirmed(by: response, for: request) else {
+            commands.append(.cancelUpstream)
+            return fail(.webSocketAcceptMismatch, at: now, into: &commands)
+        }
         state = .tunnelling
         trace.outcome = .tunnel
         trace.status = Status.switchingProtocols.code
@@ -425,7 +429,8 @@ extension Fault {
     /// Whether the connection to the origin failed in a way that a retry may fix.
     fileprivate var permitsContinuation: Bool {
         switch self {
-        case .responseIncomplete, .connectionTerminated, .connectionRefused, .connectionTimeout, .destinationUnroutable,
+        case .responseIncomplete, .responseReset, .connectionTerminated, .connectionRefused, .connectionTimeout,
+            .destinationUnroutable,
             .nameLookUpTimeout:
             true
         case .responseTimeout(let phase): phase != "total"

@@ -73,6 +73,11 @@ package enum Fault: Equatable, Sendable {
     case malformedResponse(detail: StaticToken)
     case responseFieldsTooLarge
     case responseIncomplete
+    /// The origin has reset the HTTP/2 stream within its response.
+    /// - Parameter code: the error code of RST_STREAM (RFC 9113 §7).
+    case responseReset(code: UInt32, reason: StaticToken)
+    /// The origin's `Sec-WebSocket-Accept` does not match the request's key (RFC 6455 §4.1).
+    case webSocketAcceptMismatch
     case unexpectedUpgrade
     case unexpectedNotModified
 

@@ -285,6 +285,14 @@ package struct GatewayError: Equatable, Sendable {
             self.init(
                 502, "response_incomplete", "http_response_incomplete", .upstream,
                 "The host closed the connection before the response was complete.", retry: true)
+        case .responseReset(_, let reason):
+            self.init(
+                502, "response_reset", "http_response_incomplete", .upstream,
+                "The host reset the HTTP/2 stream before the response was complete.", retry: true, detail: reason)
+        case .webSocketAcceptMismatch:
+            self.init(
+                502, "websocket_accept_mismatch", "http_upgrade_failed", .upstream,
+                "The host's Sec-WebSocket-Accept does not match the request's Sec-WebSocket-Key.")
         case .unexpectedUpgrade:
             self.init(
                 502, "unexpected_upgrade", "http_upgrade_failed", .upstream,

@@ -20,6 +20,13 @@ enum ProtocolSwitch {
     /// Whether the server's response switches to WebSocket.
     static func isGranted(by response: ResponseHead) -> Bool { response.version.isAtLeast11 && isNamed(in: response.fields) }
 
+    /// Whether the response confirms the request's key (RFC 6455 §4.1): a server without WebSocket cannot do so by accident. A client with
+    /// HTTP/2 has no key, and cannot check the response itself. A request without a key, which RFC 6455 does not permit, is not checked.
+    static func isConfirmed(by response: ResponseHead, for request: RequestHead) -> Bool {
+        guard let key = request.fields.value(ofAllLinesNamed: Array("sec-websocket-key".utf8)) else { return true }
+        return response.fields.value(ofAllLinesNamed: Array("sec-websocket-accept".utf8)) == WebSocketHandshake.accept(key.span)
+    }
+
     /// The field lines for the next recipient that replace the received hop-by-hop lines.
     static func writeLines(into output: inout [UInt8]) {
         output.append("Connection: upgrade\r\nUpgrade: ")

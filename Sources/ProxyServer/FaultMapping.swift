@@ -54,6 +54,7 @@ package enum FaultMapping {
         case .malformedResponse(let error): fault(error)
         case .malformedBody(let error): .malformedResponse(detail: StaticToken(error.reason))
         case .incompleteBody: .responseIncomplete
+        case .responseReset(let code): .responseReset(code: code.rawValue, reason: StaticToken(code.resetReason))
         case .requestBodyTooShort: .malformedRequest(detail: StaticToken(error.reason))
         case .outOfResources: .overloaded
         case .transportClosed: .shuttingDown

@@ -67,6 +67,8 @@ package struct ServerSettings: Sendable {
     /// Whether responses of https origins lose their Alt-Svc field (RFC 7838), which would lead clients past the proxy.
     package var removesAltSvc = true
     package var http2Limits = HTTP2Limits()
+    /// The maximum number of streams that one client address may reset in `HTTP2Limits.rateWindow`, on all its connections.
+    package var resetsPerClient = 2000
     /// Addresses of this process's other listeners. Requests to them are refused, as are requests to the proxy's own listeners.
     package var otherListeners: [PeerAddress] = []
     /// Read only at startup: a reload does not change these limits.

@@ -34,11 +34,16 @@ extension RecordedFailure {
         guard row.origin == .upstream else { return nil }
         let kind: Kind =
             switch fault {
-            case .responseIncomplete: .cutShort
+            case .responseIncomplete, .responseReset: .cutShort
             case .nameLookUpTimeout, .connectionTimeout, .responseTimeout: .timedOut
             case .malformedResponse, .responseFieldsTooLarge, .unexpectedUpgrade, .unexpectedNotModified: .malformed
             default: .refused
             }
-        self.init(kind, code: "\(row.code.text)")
+        // The code of the reset is kept, so that replay resets the client's stream with the same code.
+        if case .responseReset(_, let reason) = fault {
+            self.init(kind, code: "\(reason.text)")
+        } else {
+            self.init(kind, code: "\(row.code.text)")
+        }
     }
 }

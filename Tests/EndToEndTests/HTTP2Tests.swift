@@ -252,6 +252,38 @@ struct HTTP2Tests {
         #expect(try other.fetch(stage.url("/a")).status == 200)
     }
 
+    @Test("A client that opens new connections for its resets exceeds the limit of its address", arguments: [1, 4])
+    func limitsResetsOfAllConnections(loops: Int) throws {
+        let stage = try Stage(
+            "limits: {http2: {resets: 50, resets_per_client: 70}}", loops: loops,
+            change: { $0.http2Limits.rateWindow = .seconds(3600) }
+        ) { _, connection in
+            connection.respond(fields: Self.fresh, body: "a")
+        }
+        func reset(_ count: Int) throws -> HTTP2Client {
+            let client = try client(stage)
+            for number in 0..<count {
+                let stream = try client.begin("GET", stage.url("/\(number)"))
+                client.session.reset(stream, .cancel)
+                client.flush()
+            }
+            return client
+        }
+        let first = try reset(50)
+        #expect(try first.fetch(stage.url("/a")).status == 200)
+        let second = try reset(20)
+        #expect(try second.fetch(stage.url("/a")).status == 200)
+        let last = try second.begin("GET", stage.url("/b"))
+        second.session.reset(last, .cancel)
+        second.flush()
+        #expect(try second.readGoAway() == .enhanceYourCalm)
+        // A new connection is closed before its first request.
+        #expect(try client(stage).readGoAway() == .enhanceYourCalm)
+        // HTTP/1.1, and connections without resets, are not concerned.
+        #expect(try stage.fetch("/a").status == 200)
+        #expect(try first.fetch(stage.url("/a")).status == 200)
+    }
+
     @Test("A client may have as many requests open as the settings say")
     func limitsStreams() throws {
         let goesOn = Gate()

@@ -139,7 +139,7 @@ struct HTTP2TunnelTests {
     @Test("A WebSocket by extended CONNECT reaches an origin with HTTP/1.1 (RFC 8441)")
     func opensWebSockets() throws {
         let stage = try Stage { request, connection in
-            connection.send(SwitchingStage.grant)
+            connection.send(SwitchingStage.grant(request))
             while let octets = connection.readSome() { connection.send(bytes: octets.reversed()) }
             return false
         }
@@ -153,5 +153,25 @@ struct HTTP2TunnelTests {
         #expect(try client.read(3, on: stream) == "cba")
         let request = OriginRequest(head: try #require(stage.origin.requestHeads.first))
         #expect(request.method == "GET" && request["Upgrade"] == "websocket" && request.values("Sec-WebSocket-Key").count == 1)
+    }
+
+    @Test("A WebSocket gets 502 if the origin confirms another key, or none", arguments: ["AAAAAAAAAAAAAAAAAAAAAAAAAAA=", nil])
+    func checksAccept(value: String?) throws {
+        let stage = try Stage { _, connection in
+            let accept = value.map { "Sec-WebSocket-Accept: \($0)\r\n" } ?? ""
+            connection.send("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\(accept)\r\n")
+            _ = connection.readToEnd()
+            return false
+        }
+        let client = try HTTP2Client(stage.client())
+        while !client.session.peerPermitsExtendedConnect { try client.receive() }
+        let stream = try client.begin(
+            "CONNECT", stage.url("/chat"), [("sec-websocket-version", "13")], extendedConnect: "websocket", hasContent: true)
+        let response = try client.readResponse(on: stream)
+        #expect(response.status == 502 && response.text.contains("\"code\":\"websocket_accept_mismatch\""), "\(response.text)")
+        #expect(response.value("proxy-status")?.contains("http_upgrade_failed") == true)
+        let other = try stage.fetch("/chat", fields: SwitchingStage.asks)
+        #expect(other.status == 502 && other.code == "websocket_accept_mismatch")
+        #expect(stage.origin.connectionCount == 2)
     }
 }

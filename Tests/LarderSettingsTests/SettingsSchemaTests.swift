@@ -87,6 +87,7 @@ struct SettingsSchemaTests {
         ("tls.connect.other_protocols", "deny", "deny"), ("tls.connect.http2", "off", "off"),
         ("tls.connect.alt_svc", "keep", "keep"), ("upstream.http2", "off", "off"),
         ("limits.http2.streams", "50", "50"), ("limits.http2.resets", "20", "20"),
+        ("limits.http2.resets_per_client", "40", "40"),
         ("limits.http2.stream_window", "128KiB", "128KiB"), ("limits.http2.connection_window", "2MiB", "2MiB"),
         ("tls.connect.refusals_kept", "1h", "1h"),
         ("tls.authority.folder", "/a/ca", "/a/ca"), ("tls.authority.passphrase_file", "/a/pass", "/a/pass"),

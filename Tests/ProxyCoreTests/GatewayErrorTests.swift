@@ -27,7 +27,7 @@ struct GatewayErrorTests {
         .noneAccepts, .malformedXML, .malformedPropertyList, .malformedImage, .imageTooLarge,
         .transformFailed(.malformedJSON), .recordingDamaged, .requestBodiesFull, .hostDenied, .egressDenied, .ambiguousPath,
         .destinationPrivate,
-        .limitReached(.requests), .contentHidden,
+        .limitReached(.requests), .contentHidden, .responseReset(code: 8, reason: "d"), .webSocketAcceptMismatch,
     ]
 
     private static func number(_ fault: Fault) -> Int {
@@ -110,6 +110,8 @@ struct GatewayErrorTests {
         case .destinationPrivate: 75
         case .limitReached: 76
         case .contentHidden: 77
+        case .responseReset: 78
+        case .webSocketAcceptMismatch: 79
         }
     }
 
@@ -128,7 +130,7 @@ struct GatewayErrorTests {
 
     @Test("The list contains every fault")
     func listIsWhole() {
-        #expect(Self.faults.map(Self.number) == Array(0..<78))
+        #expect(Self.faults.map(Self.number) == Array(0..<80))
     }
 
     @Test(

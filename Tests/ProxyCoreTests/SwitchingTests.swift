@@ -8,7 +8,9 @@ import Testing
 @Suite("Requests to switch protocols (RFC 9110 §7.8)")
 struct SwitchingTests {
     private static let asks = ["Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Key: a", "Sec-WebSocket-Version: 13"]
-    private static let grants = ["Connection: upgrade", "Upgrade: WebSocket", "Sec-WebSocket-Accept: b"]
+    private static let grants = [
+        "Connection: upgrade", "Upgrade: WebSocket", "Sec-WebSocket-Accept: FtgH8qqfEKHvZKEZYEWkYDhlXNY=",
+    ]
     private static let asking = Playbook.Step.request("GET http://a.example/x", asks)
 
     @Test("The request is forwarded even if a response is stored, and the 101 is relayed with the new protocol's fields")
@@ -23,7 +25,7 @@ struct SwitchingTests {
         #expect(
             book.switched == """
                 HTTP/1.1 101 OK\r
-                Sec-WebSocket-Accept: b\r
+                Sec-WebSocket-Accept: FtgH8qqfEKHvZKEZYEWkYDhlXNY=\r
                 Sec-WebSocket-Protocol: chat\r
                 X-Hop: 1\r
                 Connection: upgrade\r
@@ -94,6 +96,16 @@ struct SwitchingTests {
             .response(101, fields), [.cancelUpstream, .sendError],
             .delivered, [.finish])
         #expect(book.written?.status == 502 && book.exchange.trace.fault == .unexpectedUpgrade)
+    }
+
+    @Test("A 101 that confirms another key, or none, is refused", arguments: [["Sec-WebSocket-Accept: b"], []])
+    func refusesOtherKey(fields: [String]) throws {
+        let book = try Playbook()
+        try book.run(
+            Self.asking, [.fetch],
+            .response(101, Self.grants.dropLast() + fields), [.cancelUpstream, .sendError],
+            .delivered, [.finish])
+        #expect(book.written?.status == 502 && book.exchange.trace.fault == .webSocketAcceptMismatch)
     }
 
     @Test("The request is not forwarded offline, or with only-if-cached")

@@ -7,12 +7,15 @@ package final class TLSIdentity: @unchecked Sendable {
     /// The certificate.
     package let der: [UInt8]
     let context: OpaquePointer
+    /// The OCSP response for clients that ask for one (RFC 6066 §8); `nil` for none.
+    private let staple: [UInt8]?
 
     init(
         certificate: OpaquePointer, der: [UInt8], key: OpaquePointer, version: Int32?, clientAuthority: OpaquePointer?,
-        ticketCount: Int?, timestamps: [UInt8]? = nil
+        ticketCount: Int?, timestamps: [UInt8]? = nil, staple: [UInt8]? = nil
     ) {
         self.der = der
+        self.staple = staple
         // OpenSSL writes to sockets without MSG_NOSIGNAL.
         signal(SIGPIPE, SIG_IGN)
         context = SSL_CTX_new(TLS_server_method())!
@@ -34,6 +37,7 @@ package final class TLSIdentity: @unchecked Sendable {
             SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
             X509_STORE_add_cert(SSL_CTX_get_cert_store(context), clientAuthority)
         }
+        if staple != nil { sendStaple() }
         if let version {
             SSL_CTX_ctrl(context, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(version), nil)
             SSL_CTX_ctrl(context, SSL_CTRL_SET_MAX_PROTO_VERSION, Int(version), nil)
@@ -41,6 +45,19 @@ package final class TLSIdentity: @unchecked Sendable {
     }
 
     deinit { SSL_CTX_free(context) }
+
+    private func sendStaple() {
+        // Unretained: the identity lives longer than its context.
+        SSL_CTX_ctrl(context, SSL_CTRL_SET_TLSEXT_STATUS_REQ_CB_ARG, 0, Unmanaged.passUnretained(self).toOpaque())
+        copenssl_context_set_staple_callback(context) { session, owner in
+            guard let owner, let staple = Unmanaged<TLSIdentity>.fromOpaque(owner).takeUnretainedValue().staple,
+                let copy = CRYPTO_malloc(staple.count, nil, 0)
+            else { return SSL_TLSEXT_ERR_NOACK }
+            staple.withUnsafeBytes { copy.copyMemory(from: $0.baseAddress!, byteCount: staple.count) }
+            SSL_ctrl(session, SSL_CTRL_SET_TLSEXT_STATUS_REQ_OCSP_RESP, staple.count, copy)
+            return SSL_TLSEXT_ERR_OK
+        }
+    }
 
     /// The server chooses HTTP/2 for clients that offer it. To be called before the first handshake.
     package func choosingHTTP2() -> TLSIdentity {

@@ -28,10 +28,11 @@ package final class TestAuthority {
     ///   - version: the only TLS version that the server uses; `nil` for OpenSSL's defaults.
     ///   - ticketCount: the number of tickets sent after a TLS 1.3 handshake.
     ///   - timestamps: the list sent to clients that request one (RFC 6962 §3.3.1).
+    ///   - stapleSeconds: how long the stapled OCSP response is valid; `nil` for none.
     ///   - asksClients: whether only clients certified by this CA are accepted.
     package func identity(
         names: String = "IP:127.0.0.1,DNS:one.test", from: Int = -7_200, until: Int = 3_600, version: Int32? = nil,
-        asksClients: Bool = false, ticketCount: Int? = nil, timestamps: [UInt8]? = nil
+        asksClients: Bool = false, ticketCount: Int? = nil, timestamps: [UInt8]? = nil, stapleSeconds: Int? = nil
     ) -> TLSIdentity {
         serialNumber += 1
         let leafKey = Self.makeKey()
@@ -42,7 +43,8 @@ package final class TestAuthority {
         defer { X509_free(leaf) }
         return TLSIdentity(
             certificate: leaf, der: Self.der(of: leaf), key: leafKey, version: version,
-            clientAuthority: asksClients ? certificate : nil, ticketCount: ticketCount, timestamps: timestamps)
+            clientAuthority: asksClients ? certificate : nil, ticketCount: ticketCount, timestamps: timestamps,
+            staple: stapleSeconds.map { staple(for: leaf, seconds: $0) })
     }
 
     /// A server's certificate and key, as in files.
@@ -81,6 +83,26 @@ package final class TestAuthority {
         return TLSIdentity(
             certificate: certificate, der: der(of: certificate), key: key, version: nil, clientAuthority: nil,
             ticketCount: nil)
+    }
+
+    /// An OCSP response of this CA: the certificate is good (RFC 6960 §4.2).
+    private func staple(for leaf: OpaquePointer, seconds: Int) -> [UInt8] {
+        let basic = OCSP_BASICRESP_new()
+        let id = OCSP_cert_to_id(EVP_sha256(), leaf, certificate)
+        let (start, end) = (X509_gmtime_adj(nil, -60), X509_gmtime_adj(nil, seconds))
+        defer {
+            OCSP_BASICRESP_free(basic)
+            OCSP_CERTID_free(id)
+            for time in [start, end] { ASN1_TIME_free(time) }
+        }
+        precondition(OCSP_basic_add1_status(basic, id, V_OCSP_CERTSTATUS_GOOD, 0, nil, start, end) != nil)
+        precondition(OCSP_basic_sign(basic, certificate, key, EVP_sha256(), nil, 0) == 1)
+        let response = OCSP_response_create(OCSP_RESPONSE_STATUS_SUCCESSFUL, basic)
+        defer { OCSP_RESPONSE_free(response) }
+        return [UInt8](unsafeUninitializedCapacity: Int(i2d_OCSP_RESPONSE(response, nil))) { buffer, count in
+            var next = buffer.baseAddress
+            count = Int(i2d_OCSP_RESPONSE(response, &next))
+        }
     }
 
     private static func leafExtensions(_ names: String) -> [(Int32, String)] {

@@ -442,7 +442,10 @@ struct HTTP2OriginTests {
         defer { origin.stop() }
         let harness = try harness()
         let recorder = harness.fetch(.https, port: origin.port)
-        #expect(recorder.error == (way == "head" ? .streamReset(.internalError) : .incompleteBody))
+        #expect(
+            recorder.error
+                == (way == "head"
+                    ? .streamReset(.internalError) : way == "reset" ? .responseReset(.internalError) : .incompleteBody))
         #expect(!recorder.isComplete && recorder.text == (way == "head" ? "" : "part"))
         #expect(harness.budgets.statistics.connections == (way == "close" ? 0 : 1))
     }

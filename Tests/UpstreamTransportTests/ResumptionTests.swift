@@ -62,6 +62,33 @@ struct ResumptionTests {
         #expect(harness.fetch(.https, port: origin.port).text == "resumed")
     }
 
+    @Test(
+        "A hard staple check accepts a resumed session only while the response of the first handshake is valid",
+        arguments: [0x303, 0x304])
+    func hardStaple(version: Int32) throws {
+        let origin = origin(authority.identity(version: version, stapleSeconds: 600))
+        defer { origin.stop() }
+        let policies = try authority.policies(revocation: Revocation(stapleCheck: .hard))
+        let harness = try TransportHarness { $0.trust = policies }
+        #expect(harness.fetch(.https, port: origin.port).text == "full")
+        harness.loop.advanceWallClock(milliseconds: 300_000)
+        #expect(harness.fetch(.https, port: origin.port).text == "resumed")
+        // A resumed connection brings a further ticket, which does not extend the time.
+        harness.loop.advanceWallClock(milliseconds: 400_000)
+        #expect(harness.fetch(.https, port: origin.port).error?.reason.description == "revocation_unknown")
+        #expect(origin.requestHeads.count == 2)
+    }
+
+    @Test("With a hard staple check, a server that declines the session must staple a response again", arguments: [0x303, 0x304])
+    func hardStapleDeclined(version: Int32) throws {
+        let origin = origin([authority.identity(version: version, stapleSeconds: 600), authority.identity(version: version)])
+        defer { origin.stop() }
+        let policies = try authority.policies(revocation: Revocation(stapleCheck: .hard))
+        let harness = try TransportHarness { $0.trust = policies }
+        #expect(harness.fetch(.https, port: origin.port).text == "full")
+        #expect(harness.fetch(.https, port: origin.port).error?.reason.description == "revocation_unknown")
+    }
+
     @Test("T33: a session is not resumed after the pins of its server have expired", arguments: [0x303, 0x304])
     func pinsRunOut(version: Int32) throws {
         let identity = authority.identity(version: version)

@@ -36,7 +36,7 @@ extension SessionError {
         case .closedBeforeResponse, .closedInHead: .connectionTerminated
         case .streamReset: .connectionTerminated
         case .malformedResponse, .malformedBody: .malformedResponse
-        case .incompleteBody: .incompleteResponse
+        case .incompleteBody, .responseReset: .incompleteResponse
         case .requestBodyTooShort: .bodySourceFailed
         case .outOfResources: .outOfResources
         case .transportClosed: .sessionClosed

@@ -34,6 +34,7 @@ enum ServerAssembly {
         result.http2Limits.fieldCount = settings.limits.fieldCount
         result.http2Limits.concurrentStreams = settings.limits.http2.streams
         result.http2Limits.resetStreams = settings.limits.http2.resets
+        result.resetsPerClient = settings.limits.http2.resetsPerClient
         result.http2Limits.streamWindow = Int(clamping: settings.limits.http2.streamWindow)
         result.http2Limits.connectionWindow = Int(clamping: settings.limits.http2.connectionWindow)
         result.timeouts.clientHandshake = milliseconds(settings.timeouts.clientHandshake)

@@ -145,6 +145,7 @@ extension LarderSettings {
     package struct HTTP2: Equatable, Sendable {
         package var streams = 100
         package var resets = 200
+        package var resetsPerClient = 2000
         package var streamWindow: UInt64 = 64 << 10
         package var connectionWindow: UInt64 = 1 << 20
     }

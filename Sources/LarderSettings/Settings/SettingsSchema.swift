@@ -95,6 +95,10 @@ package enum SettingsSchema {
             "limits.http2.resets", \.limits.http2.resets, .number(1...1_000_000), reloadable: true,
             "Maximum number of streams that a client may reset in 10 s. If it resets more, Larder closes the HTTP/2 connection."),
         Setting(
+            "limits.http2.resets_per_client", \.limits.http2.resetsPerClient, .number(1...10_000_000), reloadable: true,
+            "Maximum number of streams that one client address may reset in 10 s, on all its HTTP/2 connections. If it resets more, "
+                + "Larder closes these connections, and opens no further HTTP/2 connection for it until the 10 s are over."),
+        Setting(
             "limits.http2.stream_window", \.limits.http2.streamWindow, .size(65_535...(1 << 30)), reloadable: true,
             "Maximum size of request content that Larder buffers for each HTTP/2 stream."),
         Setting(

@@ -1,5 +1,6 @@
 import EventLoop
 import HTTPMessage
+import ProxyCore
 
 /// The client's side of its exchanges: an HTTP/1 connection, or a stream of an HTTP/2 connection. An exchange's driver reads the request's
 /// content from it, and writes the response to `output` as HTTP/1.1 (RFC 9112); a stream translates the response into frames.
@@ -55,6 +56,9 @@ class ExchangeClient {
 
     /// Called when the driver's exchange has ended. Its response may still be in the output.
     func exchangeEnded(keepsConnection: Bool) {}
+
+    /// Called when the response will break off because of this fault, before `abort` or `exchangeEnded`.
+    func noteCut(by fault: Fault) {}
 
     /// Ends the response so that the client cannot take an incomplete message for a complete one.
     func abort() {}

@@ -44,13 +44,13 @@ final class ClientTunnel {
 
     /// Why the active settings, apart from the rules, deny a connection that has switched protocols. They may deny its origin,
     /// or the CONNECT through which the request was sent.
-    func switchedFault(of driver: ExchangeDriver, at descriptor: Int32) -> Fault? {
+    func switchedFault(of driver: ExchangeDriver, on connection: SwitchedConnection) -> Fault? {
         let origin = Origin(
             scheme: Origin.Scheme(of: driver.exchange), host: String(decoding: driver.exchange.originHost, as: UTF8.self),
             port: driver.exchange.originPort)
         let transport = driver.worker.transport
-        let denial = transport.denial(of: origin, byTunnel: false, at: descriptor)
-        let outer = denial == nil && isInside ? transport.denial(of: origin, byTunnel: true, at: descriptor) : nil
+        let denial = transport.denial(of: origin, byTunnel: false, at: connection)
+        let outer = denial == nil && isInside ? transport.denial(of: origin, byTunnel: true, at: connection) : nil
         return (denial ?? outer).map { FaultMapping.fault($0) }
     }
 

@@ -258,6 +258,7 @@ final class OriginFetch {
 
     /// Called when the rest of the origin's message will not arrive.
     private func broke(_ fault: Fault, for driver: ExchangeDriver) {
+        driver.client?.noteCut(by: fault)
         driver.recording.end(failedBy: fault, for: driver)
         switch mode {
         case .none, .checking:

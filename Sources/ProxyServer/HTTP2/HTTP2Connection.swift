@@ -31,6 +31,8 @@ final class HTTP2Connection: EventHandler, TimerHandler, BatchHandler {
     private var waiting: [HTTP2StreamID] = []
     /// Streams whose whole response was passed to the session, but is not sent yet.
     private var finished: [(stream: HTTP2StreamID, resetsRest: Bool)] = []
+    /// The number of the client's resets that were counted for its address.
+    private var countedResets = 0
     private var isReading = false
     private var isFlushing = false
     private var isFlushPlanned = false
@@ -80,8 +82,13 @@ final class HTTP2Connection: EventHandler, TimerHandler, BatchHandler {
         loop.setHandler(self, of: registration)
         timer = loop.makeTimer(self)
         if isClosing { session.goAway() }
-        received.withUnsafeBytes(receive)
-        readRest()
+        if hasManyResets {
+            session.fail(exceeding: .clientResets)
+            handleEvents(of: UnsafeRawBufferPointer(start: nil, count: 0))
+        } else {
+            received.withUnsafeBytes(receive)
+            readRest()
+        }
         flush()
     }
 
@@ -159,8 +166,26 @@ final class HTTP2Connection: EventHandler, TimerHandler, BatchHandler {
     private func receive(_ bytes: UnsafeRawBufferPointer) {
         isReading = true
         session.receive(bytes, at: .nanoseconds(Int64(loop.now.nanoseconds)))
+        if session.resetCount != countedResets { countResets() }
         handleEvents(of: bytes)
         isReading = false
+    }
+
+    // MARK: Resets of all connections of the client
+
+    private var resetWindow: Int { Int(worker.settings.http2Limits.rateWindow / .milliseconds(1)) }
+
+    private var hasManyResets: Bool {
+        worker.shared.clientResets.exceeds(
+            worker.settings.resetsPerClient, of: peer.address, window: resetWindow, at: loop.now)
+    }
+
+    private func countResets() {
+        let count = session.resetCount - countedResets
+        countedResets = session.resetCount
+        let isTooMany = worker.shared.clientResets.note(
+            count, of: peer.address, limit: worker.settings.resetsPerClient, window: resetWindow, at: loop.now)
+        if isTooMany { session.fail(exceeding: .clientResets) }
     }
 
     /// - Parameter bytes: the bytes given to the last call of `receive`.

@@ -30,6 +30,8 @@ final class HTTP2Stream: ExchangeClient, HTTP2StreamHandler {
     /// Whether the end of the response, or a reset, was passed to the session.
     private var isFinished = false
     private var isFlushing = false
+    /// The code of the reset that ends a response that breaks off.
+    private var cutCode = HTTP2ErrorCode.internalError
     /// The time since which the stream waits for its client: for content, or for a window that allows more content.
     private(set) var waitsSince: MonotonicTime?
 
@@ -247,7 +249,7 @@ final class HTTP2Stream: ExchangeClient, HTTP2StreamHandler {
     /// Called when the rest of the response will not come. Sends the content that has arrived, as in HTTP/1.1, and resets the stream.
     private func cutOff() {
         connection.makeFrames()
-        reset(.internalError)
+        reset(cutCode)
     }
 
     private func reset(_ code: HTTP2ErrorCode) {
@@ -268,6 +270,10 @@ final class HTTP2Stream: ExchangeClient, HTTP2StreamHandler {
         input = []
         inputStart = 0
         if !isFlushing { flush() }
+    }
+
+    override func noteCut(by fault: Fault) {
+        if case .responseReset(let code, _) = fault { cutCode = HTTP2ErrorCode(ofOrigin: HTTP2ErrorCode(rawValue: code)) }
     }
 
     override func abort() {
@@ -313,5 +319,19 @@ final class HTTP2Stream: ExchangeClient, HTTP2StreamHandler {
         driver = nil
         leaving?.clientGone()
         output = OutputQueue()
+    }
+}
+
+extension HTTP2ErrorCode {
+    /// The code for the client of a response whose stream the origin has reset with `code`.
+    ///
+    /// CANCEL, ENHANCE_YOUR_CALM and INTERNAL_ERROR concern the request, and gRPC has a status for each. All other codes concern the
+    /// connection to the origin, or would mislead the client: after REFUSED_STREAM it could send the request again, although the origin has
+    /// begun to process it, and NO_ERROR would not report that the response is incomplete.
+    fileprivate init(ofOrigin code: HTTP2ErrorCode) {
+        switch code {
+        case .cancel, .enhanceYourCalm: self = code
+        default: self = .internalError
+        }
     }
 }

@@ -34,6 +34,7 @@ final class ServerShared: Sendable {
     let handshakeBeginners: [LoopThread]
     let credentials = CredentialsJudge()
     let limits = SharedLimits()
+    let clientResets = ClientResets()
     let reports = PolicyReports()
     let budgets: UpstreamBudgets
     let counts: ConnectionCounts

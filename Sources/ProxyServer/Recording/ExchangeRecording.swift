@@ -1,4 +1,5 @@
 import AccessLog
+import HTTP2Wire
 import HTTPCaching
 import HTTPMessage
 import ProxyCore
@@ -105,8 +106,9 @@ final class ExchangeRecording {
                 .recordingFound(
                     stored, isLengthTold: isLengthTold, layer: UInt8(clamping: place.layer), at: driver.now))
         case .found(.broken(let stored, let toldLength, let failure), let place):
+            driver.client?.noteCut(by: fault(of: failure))
             replayLookup = .broken(
-                stored, length: toldLength.map { .known($0) } ?? .unknown, by: failure.kind.fault,
+                stored, length: toldLength.map { .known($0) } ?? .unknown, by: fault(of: failure),
                 layer: UInt8(clamping: place.layer))
             if let layers {
                 driver.delivery.read(recorded: RecordedBodyPlace(layers: layers, layer: place.layer, body: place.body))
@@ -118,6 +120,12 @@ final class ExchangeRecording {
         case .damaged: replayLookup = .damaged
         }
         driver.handle(.recordingLookedUp(replayLookup, at: driver.now))
+    }
+
+    /// The fault that replay reproduces. The failure of a stream that the origin has reset has the code of the reset.
+    private func fault(of failure: RecordedFailure) -> Fault {
+        guard failure.kind == .cutShort, let code = HTTP2ErrorCode(resetReason: failure.code) else { return failure.kind.fault }
+        return .responseReset(code: code.rawValue, reason: StaticToken(code.resetReason))
     }
 
     private func sendEarlyHints(_ hints: [Fields], for driver: ExchangeDriver) {
@@ -235,10 +243,16 @@ final class ExchangeRecording {
         recorder.finish(
             ExchangeRecorder.End(
                 times: times(of: driver),
-                protocolName: Array(driver.exchange.response.version.isAtLeast11 ? "HTTP/1.1".utf8 : "HTTP/1.0".utf8),
+                protocolName: protocolName(of: driver),
                 trailers: trailers, chain: driver.exchange.upstream.chain?.octets, failure: failure,
                 requestBody: upload.longContent?.body(length: upload.receivedCount),
                 isUnshared: driver.exchange.isResponseUnshared))
+    }
+
+    /// The protocol of the exchange with the origin, in the spelling that browsers use in HAR files.
+    private func protocolName(of driver: ExchangeDriver) -> [UInt8] {
+        if driver.fetch.metrics.version == .http2 { return Array("HTTP/2".utf8) }
+        return Array(driver.exchange.response.version.isAtLeast11 ? "HTTP/1.1".utf8 : "HTTP/1.0".utf8)
     }
 
     private func times(of driver: ExchangeDriver) -> RecordedTimes {

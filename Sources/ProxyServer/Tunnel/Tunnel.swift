@@ -94,7 +94,7 @@ final class Tunnel: TimerHandler, BatchHandler {
         early = gate == nil ? [] : client.received
         let received = gate == nil ? client.received : []
         let holdsServer = gate != nil && owner.tunnelNeedsName
-        let isSpliced = !client.channel.isSecured && !upstream.isSecure
+        let isSpliced = !client.channel.isSecured && !upstream.isManaged
         resetsWhenCut = kind == .switched && !isSpliced
         near = ClientRelayEnd(
             client.channel, isSpliced ? OutputQueue() : client.output, through: worker.recordBuffers,
@@ -233,7 +233,7 @@ extension Tunnel {
     private func denial(of owner: ExchangeDriver) -> Fault? {
         if let fault = owner.exchange.renewVerdict(under: worker.context) { return fault }
         if owner.exchange.obligations.limitsContent { return .contentHidden }
-        guard kind == .blind else { return owner.tunnel.switchedFault(of: owner, at: origin.descriptor) }
+        guard kind == .blind else { return owner.tunnel.switchedFault(of: owner, on: origin) }
         if owner.exchange.obligations.tunnel == .inspectedOnly { return .egressDenied }
         // The client's first bytes were forwarded without inspection.
         if gate == nil, owner.tunnelNeedsName, !namesHost { return FaultMapping.fault(TunnelRefusal.openedBefore) }

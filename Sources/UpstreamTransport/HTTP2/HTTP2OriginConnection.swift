@@ -89,6 +89,12 @@ final class HTTP2OriginConnection: PooledConnection, EventHandler, TimerHandler,
 
     deinit { assert(state == .closed, "a connection must be closed by its owner") }
 
+    /// The server's address and port, for connections that have switched protocols.
+    var peer: (address: IPAddress, port: UInt16)? {
+        remoteAddress.map { ($0, endpoint.key.connectedPort) }
+    }
+    var eventLoop: EventLoop { loop }
+
     var parseLimits: ParseLimits { transport.configuration.limits }
 
     // MARK: Streams
@@ -105,6 +111,9 @@ final class HTTP2OriginConnection: PooledConnection, EventHandler, TimerHandler,
         }
         return true
     }
+
+    /// Whether the server has announced extended CONNECT (RFC 8441 §3).
+    var permitsSwitch: Bool { session.peerPermitsExtendedConnect }
 
     /// Whether the connection has no streams. If it has none, its next stream uses the place in the budgets that the idle connection
     /// already has.
@@ -337,6 +346,10 @@ final class HTTP2OriginConnection: PooledConnection, EventHandler, TimerHandler,
             }
         }
     }
+
+    /// Makes frames of the content that the streams have submitted. Called before a stream is reset, because the reset discards its content
+    /// that is not in a frame yet.
+    func makeFrames() { output.append { session.outgoing(into: &$0, limit: Self.outputLimit) } }
 
     private func sendRaw(_ bytes: Span<UInt8>) -> SendOutcome {
         if let channel { return channel.send(bytes) }

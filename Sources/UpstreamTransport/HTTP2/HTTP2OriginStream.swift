@@ -1,3 +1,4 @@
+import EventLoop
 internal import HTTP2Wire
 internal import HTTPCaching
 import HTTPMessage
@@ -8,6 +9,8 @@ import ServerTrust
 ///
 /// The request is sent in frames as the exchange writes it. The parts of the response go to the exchange as they arrive. While the exchange
 /// reads nothing, the stream keeps the received content, which is at most one flow-control window.
+///
+/// A request that asks for WebSocket is sent as an extended CONNECT (RFC 8441). If the server accepts it, a relay takes the exchange's place.
 ///
 /// States and moves: `waiting` (until the exchange writes its head) → `open` → `closed`. A stream that the session does not accept stays
 /// `waiting` until the end of the batch, when the exchange tries again or fails.
@@ -34,6 +37,10 @@ final class HTTP2OriginStream: RequestCarrier {
     /// The trailers of a response that has ended while `held` was not empty.
     private var heldEnd: Fields?
     private var trailers = Fields()
+    /// The value of `Sec-WebSocket-Accept` for the client's key. In HTTP/2 the server does not send it (RFC 8441 §5).
+    private var acceptValue: [UInt8] = []
+    /// Relays the bytes after a switch of protocols.
+    private var relay: HTTP2SwitchedStream?
 
     init(on connection: HTTP2OriginConnection) {
         self.connection = connection
@@ -111,6 +118,7 @@ final class HTTP2OriginStream: RequestCarrier {
         else {
             return nil
         }
+        if exchange.request.isForSwitch { return submitSwitch() ? length : nil }
         let endStream = request?.hasEnded == true
         if exchange.acceptsTrailers { connection.requestHead.fields.append(name: "te", value: "trailers") }
         guard let id = try? connection.session.submitRequest(connection.requestHead, endStream: endStream) else { return nil }
@@ -118,6 +126,25 @@ final class HTTP2OriginStream: RequestCarrier {
         state = .open(id)
         connection.began(self, id)
         return length
+    }
+
+    /// Sends the request for WebSocket in the form of HTTP/2 (RFC 8441 §5).
+    private func submitSwitch() -> Bool {
+        let fields = connection.requestHead.fields
+        if let key = fields.value(ofAllLinesNamed: Array("sec-websocket-key".utf8)) {
+            acceptValue = WebSocketHandshake.accept(key.span)
+        }
+        connection.requestHead.fields.remove { fields, line in fields.name(of: line).equalsIgnoringCase("sec-websocket-key") }
+        connection.requestHead.method = .connect
+        connection.requestHead.methodName = Extent(offset: 0, count: 0)
+        let name = Array("websocket".utf8)
+        guard
+            let id = try? connection.session.submitRequest(
+                connection.requestHead, extendedConnect: name.span, endStream: false)
+        else { return false }
+        state = .open(id)
+        connection.began(self, id)
+        return true
     }
 
     private func endRequest(_ id: HTTP2StreamID) {
@@ -128,7 +155,10 @@ final class HTTP2OriginStream: RequestCarrier {
     }
 
     /// Called when the session accepts more content.
-    func windowOpened() { exchange?.flush() }
+    func windowOpened() {
+        if let relay { return relay.windowOpened() }
+        exchange?.flush()
+    }
 
     // MARK: The response
 
@@ -144,6 +174,7 @@ final class HTTP2OriginStream: RequestCarrier {
 
     func receive(_ head: consuming ResponseHead, endStream: Bool) {
         guard let exchange else { return }
+        if exchange.request.isForSwitch, head.status.isSuccessful, !endStream { return switchProtocols(head, for: exchange) }
         let framing: BodyFraming
         do throws(ResponseParseError) { framing = try Self.framing(of: head, to: exchange.method, endStream: endStream) } catch {
             return exchange.fail(.malformedResponse(error))
@@ -153,6 +184,39 @@ final class HTTP2OriginStream: RequestCarrier {
         exchange.didReceiveHead(&head, framing: framing)
         connection.session.recycle(head.fields)
         if endStream { receiveEnd() }
+    }
+
+    /// Hands one of a pair of sockets to a tunnel. The relay passes bytes between the other socket and the stream.
+    private func switchProtocols(_ received: borrowing ResponseHead, for exchange: UpstreamExchange) {
+        guard case .open(let id) = state else { return }
+        let relay: HTTP2SwitchedStream
+        let descriptor: Int32
+        do throws(SystemError) {
+            (relay, descriptor) = try HTTP2SwitchedStream.start(id, of: self, on: connection)
+        } catch {
+            return exchange.fail(.outOfResources(code: error.code))
+        }
+        self.relay = relay
+        self.exchange = nil
+        let fields = received.fields
+        let accept = acceptValue
+        var head = ResponseHead()
+        head.version = .http11
+        head.status = .switchingProtocols
+        for line in fields.lines where !fields.name(of: line).equalsIgnoringCase("sec-websocket-accept") {
+            head.fields.append(name: fields.name(of: line), value: fields.value(of: line))
+        }
+        head.fields.append("connection", "upgrade")
+        head.fields.append("upgrade", "websocket")
+        head.fields.append("sec-websocket-accept", accept.span)
+        exchange.didReceive(fields.bytes.count + 1)
+        exchange.didSwitchProtocols(&head, on: SwitchedConnection(descriptor: descriptor, relayedBy: relay))
+    }
+
+    /// Called when the relay has ended.
+    func relayEnded(_ code: HTTP2ErrorCode?) {
+        relay = nil
+        leave(code)
     }
 
     /// The framing of the response for the exchange. A response without a length is handled like a chunked one, because it may have
@@ -167,6 +231,7 @@ final class HTTP2OriginStream: RequestCarrier {
 
     /// The bytes are in a buffer that the next read overwrites.
     func receive(_ content: UnsafeRawBufferPointer) {
+        if let relay { return relay.receive(content) }
         guard let exchange else { return consumed(content.count) }
         exchange.didReceive(content.count)
         // The content in `held` must be delivered first, even if the exchange reads again by now.
@@ -178,7 +243,7 @@ final class HTTP2OriginStream: RequestCarrier {
         }
     }
 
-    private func consumed(_ count: Int) {
+    func consumed(_ count: Int) {
         if case .open(let id) = state { connection.session.consumed(id, count) }
         connection.flushSoon()
     }
@@ -186,6 +251,7 @@ final class HTTP2OriginStream: RequestCarrier {
     func receive(trailers: consuming Fields) { self.trailers = trailers }
 
     func receiveEnd() {
+        if let relay { return relay.receiveEnd() }
         guard exchange != nil else { return }
         if held.isEmpty { finish(trailers) } else { heldEnd = trailers }
     }
@@ -258,15 +324,20 @@ final class HTTP2OriginStream: RequestCarrier {
 
     /// Called when the stream was reset.
     func wasReset(_ code: HTTP2ErrorCode) {
+        if let relay { return relay.cut() }
         guard let exchange else { return leave(nil) }
         // The response is complete. RFC 9113 §8.1: the rest of the request is not needed.
         if heldEnd != nil { return }
         leaveWithoutReset()
         switch code {
-        case _ where hasHead: exchange.fail(.incompleteBody)
+        case _ where hasHead: exchange.fail(.responseReset(code))
         case .refusedStream: exchange.wasRefused(.streamReset(code))
         case .http11Required:
-            connection.endpoint.requiresHTTP1 = true
+            if exchange.request.isForSwitch {
+                connection.endpoint.requiresHTTP1ForSwitch = true
+            } else {
+                connection.endpoint.requiresHTTP1 = true
+            }
             exchange.wasRefused(.streamReset(code))
         default: exchange.fail(.streamReset(code))
         }
@@ -284,6 +355,7 @@ final class HTTP2OriginStream: RequestCarrier {
     /// Called when the connection has ended.
     func lost() {
         if case .waiting = state { return wasRefused() }
+        if let relay { return relay.cut() }
         guard let exchange else { return leave(nil) }
         if let heldEnd { return deliverEnd(heldEnd) }
         leaveWithoutReset()

@@ -23,6 +23,8 @@ final class Endpoint {
     var expectsHTTP2 = false
     /// Whether the server has refused a request in HTTP/2 (RFC 9113 §7, HTTP_1_1_REQUIRED).
     var requiresHTTP1 = false
+    /// Whether the server has refused to switch protocols in HTTP/2, although it has announced extended CONNECT (RFC 8441 §3).
+    var requiresHTTP1ForSwitch = false
     /// How many connections are being opened. A connection with HTTP/2 counts until the server has said how many requests it accepts.
     private var openingCount = 0
     /// Exchanges that wait for a connection that another exchange is opening, in order.
@@ -49,11 +51,13 @@ final class Endpoint {
     func unshare(_ connection: HTTP2OriginConnection) { shared.removeAll { $0 === connection } }
 
     /// A connection that can carry one more request. The oldest such connection is used first, so that the others become idle.
-    func sharedConnection() -> HTTP2OriginConnection? {
+    /// - Parameter isForSwitch: the request asks for a switch of protocols, for which the server must have announced extended CONNECT.
+    func sharedConnection(isForSwitch: Bool) -> HTTP2OriginConnection? {
+        if requiresHTTP1 || isForSwitch && requiresHTTP1ForSwitch { return nil }
         var index = 0
         while index < shared.count {
             let connection = shared[index]
-            if connection.hasSpace { return connection }
+            if connection.hasSpace, !isForSwitch || connection.permitsSwitch { return connection }
             // The connection may have closed itself and left the list.
             if index < shared.count, shared[index] === connection { index += 1 }
         }

@@ -19,7 +19,7 @@ package protocol OriginExchangeDelegate: AnyObject {
     func exchange(_ exchange: OriginExchange, didDivertBody count: Int)
     /// Called when the response is complete. The trailer fields are empty unless the body was chunked.
     func exchange(_ exchange: OriginExchange, didEndWithTrailers trailers: borrowing Fields)
-    /// The server answered 101 to a request with `isForSwitch`. The exchange has ended, and the delegate owns the connection.
+    /// The server answered 101 to a request with `isForSwitch`, or accepted its extended CONNECT. The exchange has ended, and the delegate owns the connection.
     func exchange(
         _ exchange: OriginExchange, didSwitchProtocols head: inout ResponseHead, on connection: SwitchedConnection)
     /// Called when the exchange has failed: the response is incomplete, or there is no response.

@@ -20,6 +20,8 @@ package final class SwitchedConnection {
     package let descriptor: Int32
     /// The bytes received after the 101.
     package let received: [UInt8]
+    /// The relay that has the other end of `descriptor`; `nil` if `descriptor` is connected to the server itself.
+    let relay: HTTP2SwitchedStream?
     /// The transport, which counts its switched connections inside TLS.
     private let transport: Transport?
     private let channel: UpstreamTLSChannel?
@@ -30,12 +32,17 @@ package final class SwitchedConnection {
         self.descriptor = descriptor
         self.channel = channel
         self.received = received
+        relay = nil
         if channel != nil { transport.switchedCount += 1 }
     }
 
     /// Takes a connection that was opened for a tunnel.
-    package init(descriptor: Int32) {
+    package convenience init(descriptor: Int32) { self.init(descriptor: descriptor, relayedBy: nil) }
+
+    /// Takes one of a pair of sockets. The relay passes the bytes on to the server, on a stream of an HTTP/2 connection.
+    init(descriptor: Int32, relayedBy relay: HTTP2SwitchedStream?) {
         transport = nil
+        self.relay = relay
         self.descriptor = descriptor
         channel = nil
         received = []
@@ -43,7 +50,9 @@ package final class SwitchedConnection {
 
     deinit { assert(isClosed, "a switched connection must be closed by its owner") }
 
-    package var isSecure: Bool { channel != nil }
+    /// Whether the bytes must pass through `receive` and `send`: the kernel cannot move them between two sockets, because it knows neither
+    /// TLS nor how a relayed connection ends.
+    package var isManaged: Bool { channel != nil || relay != nil }
 
     /// Receives until `wouldBlock`, after which the descriptor signals readability again.
     package func receive(into buffer: UnsafeMutableRawBufferPointer) -> Received {
@@ -51,7 +60,7 @@ package final class SwitchedConnection {
         while true {
             let count = recv(descriptor, buffer.baseAddress, buffer.count, larder_msg_dontwait)
             if count > 0 { return .octets(count) }
-            if count == 0 { return .ended }
+            if count == 0 { return relay?.isCut == true ? .failed : .ended }
             if errno != EINTR { return errno == EAGAIN ? .wouldBlock : .failed }
         }
     }
@@ -94,6 +103,7 @@ package final class SwitchedConnection {
         isClosed = true
         guard let channel else {
             Glibc.close(descriptor)
+            relay?.tunnelClosed()
             return
         }
         channel.closeSilently()

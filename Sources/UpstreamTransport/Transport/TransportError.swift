@@ -47,6 +47,8 @@ package enum TransportError: Error, Equatable, Sendable {
     case closedInHead
     /// The server has reset the stream of the request before it sent a response (RFC 9113 §5.4.2).
     case streamReset(HTTP2ErrorCode)
+    /// The server has reset the stream within its response: the bytes received are incomplete.
+    case responseReset(HTTP2ErrorCode)
     case malformedResponse(ResponseParseError)
     case malformedBody(BodyDecodeError)
     /// The connection ended before the body did: the bytes received are incomplete (RFC 9112 §8).
@@ -93,7 +95,7 @@ package enum TransportError: Error, Equatable, Sendable {
         case .timedOut(let phase): phase.reason
         case .closedBeforeResponse: "closed_before_response"
         case .closedInHead: "closed_in_head"
-        case .streamReset: "stream_reset"
+        case .streamReset(let code), .responseReset(let code): code.resetReason
         case .malformedResponse(let error): error.reason
         case .malformedBody(let error): error.reason
         case .incompleteBody: "incomplete_body"

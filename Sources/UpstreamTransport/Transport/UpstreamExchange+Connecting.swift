@@ -18,9 +18,11 @@ extension UpstreamExchange {
         awaitConnection(to: endpoint)
     }
 
-    /// A switch of protocols needs a connection for itself (RFC 9113 §8.6).
+    /// A switch of protocols uses a connection that is open and whose server has announced extended CONNECT (RFC 8441). Otherwise it needs
+    /// a connection for itself, in HTTP/1.1 (RFC 9113 §8.6): before a connection is open, it is unknown whether its server will announce
+    /// extended CONNECT.
     private func sharedConnection(to endpoint: Endpoint) -> HTTP2OriginConnection? {
-        request.isForSwitch || endpoint.requiresHTTP1 ? nil : endpoint.sharedConnection()
+        endpoint.sharedConnection(isForSwitch: request.isForSwitch)
     }
 
     private func awaitConnection(to endpoint: Endpoint) {
@@ -84,7 +86,7 @@ extension UpstreamExchange {
             connection.close()
             return refuse(.egressClosed)
         }
-        guard !request.isForSwitch else {
+        guard !request.isForSwitch || connection.permitsSwitch && endpoint?.requiresHTTP1ForSwitch == false else {
             // Closes this connection, and uses its place in the budgets for a connection that can switch protocols.
             connection.close()
             guard let endpoint else { return }

@@ -17,8 +17,8 @@ package struct UpstreamRequest: Sendable {
     /// Whether a new connection may replace a pooled one that turns out to be dead. A request is retried in this way only once, and only if
     /// its method is idempotent and it has no body (RFC 9110 §9.2.2).
     package var isRetryable: Bool
-    /// Whether the head requests another protocol: then a 101 ends the exchange with `didSwitchProtocols`. For any other request a 101 is
-    /// an error.
+    /// Whether the head requests WebSocket: then a 101 ends the exchange with `didSwitchProtocols`. For any other request a 101 is an
+    /// error. In HTTP/2 the request is an extended CONNECT, and the delegate gets its response as a 101.
     package var isForSwitch: Bool
     /// Whether the recipient of the response can use trailers (RFC 9110 §6.5.1). In HTTP/2 the request says so to the server.
     package var acceptsTrailers = false

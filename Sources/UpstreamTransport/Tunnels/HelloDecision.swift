@@ -153,6 +153,16 @@ extension Transport {
         return configuration.addresses.refusal(of: address, port: port)
     }
 
+    /// Why the settings allow no connection to this origin, or to the server of a connection that has switched protocols.
+    package func denial(of origin: Origin, byTunnel: Bool, at connection: SwitchedConnection) -> TransportError? {
+        guard let relay = connection.relay else {
+            return denial(of: origin, byTunnel: byTunnel, at: connection.descriptor)
+        }
+        if let refusal = configuration.denial(of: origin, byTunnel: byTunnel) { return refusal }
+        guard configuration.proxy == nil, let peer = relay.serverAddress else { return nil }
+        return configuration.addresses.refusal(of: peer.address, port: peer.port)
+    }
+
     /// Why a tunnel is refused whose client must name the host of the CONNECT, but does not; `nil` if the client names that host.
     package func refusal(of hello: ClientHello, inTunnelTo origin: Origin) -> TunnelRefusal? {
         ConnectPolicy.refusal(of: hello, naming: origin.judgedHost)

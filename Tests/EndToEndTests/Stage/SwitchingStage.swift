@@ -1,3 +1,4 @@
+import HTTPMessage
 import ProxyServer
 import TestSupport
 import Testing
@@ -63,6 +64,12 @@ final class SwitchingStage {
     static let asks =
         "Connection: keep-alive, Upgrade\r\nUpgrade: websocket\r\n"
         + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
+
+    /// The grant for the key of any request.
+    static func grant(_ request: OriginRequest) -> String {
+        let accept = WebSocketHandshake.accept(Array((request["Sec-WebSocket-Key"] ?? "").utf8).span)
+        return grant.replacing("s3pPLMBiTxaQ9kYGzzhZRbK+xOo=", with: String(decoding: accept, as: UTF8.self))
+    }
 
     static let grant =
         "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"

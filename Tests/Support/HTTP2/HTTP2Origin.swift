@@ -27,8 +27,10 @@ package final class HTTP2Origin {
     /// Content that the client's windows do not permit yet, with the trailers behind it.
     private var unsent: [HTTP2StreamID: (content: ArraySlice<UInt8>, trailers: [(String, String)])] = [:]
 
-    package init(limits: HTTP2Limits = HTTP2Limits()) {
-        guard let session = HTTP2Session(role: .server, limits: limits) else { preconditionFailure("no memory") }
+    package init(limits: HTTP2Limits = HTTP2Limits(), permitsExtendedConnect: Bool = false) {
+        guard let session = HTTP2Session(role: .server, limits: limits, permitsExtendedConnect: permitsExtendedConnect) else {
+            preconditionFailure("no memory")
+        }
         self.session = session
     }
 
