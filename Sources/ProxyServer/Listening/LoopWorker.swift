@@ -71,7 +71,7 @@ final class LoopWorker {
             Transport(loop: loop, configuration: current.settings.transport, budgets: shared.budgets), on: loop)
         accessLog = shared.accessLog.makeBuffer()
         let traceLimits = current.settings.traceLimits
-        traces = TraceRing(count: traceLimits.count, byteCount: traceLimits.byteCount / loops)
+        traces = TraceRing(loop: index, count: traceLimits.count, byteCount: traceLimits.byteCount / loops)
         readBuffer = .allocate(byteCount: RecordBuffers.contentLength, alignment: 16)
     }
 
