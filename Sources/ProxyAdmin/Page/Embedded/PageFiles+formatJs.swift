@@ -36,6 +36,13 @@ extension PageFiles {
 
         export function count(number, one, several = `${one}s`) { return `${number.toLocaleString("en")} ${number === 1 ? one : several}`; }
 
+        /** A suggested rule as YAML, with a name, which every rule needs. */
+        export function ruleText(suggestion) {
+          const rule = JSON.parse(suggestion);
+          const name = ["allow", rule.match.method, rule.match.host, rule.match.path].filter(Boolean).join(" ").replace(/[^ -~]|["\\]/g, "_");
+          return `rules:\n  - ${JSON.stringify({ name: name.slice(0, 64), ...rule })}`;
+        }
+
         /** A word in single quotes for a shell. */
         export function shellWord(text) { return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`; }
 

@@ -47,6 +47,8 @@ extension PageFiles {
         input[type=search] { min-width: min(20rem, 100%); }
         button { background: var(--raised); cursor: pointer; }
         button:hover { border-color: var(--accent); }
+        button.link { border: 0; padding: 0; min-height: 0; background: none; color: var(--accent); text-align: left; }
+        button.link:hover { text-decoration: underline; }
         .table { overflow-x: auto; }
         table { border-collapse: collapse; width: 100%; }
         caption { text-align: left; color: var(--quiet); padding: .25rem 0; }
@@ -65,7 +67,7 @@ extension PageFiles {
         .split { display: grid; gap: 1rem; grid-template-columns: minmax(0, 1fr); }
         .details { border: 1px solid var(--line); border-radius: 6px; padding: 0 1rem 1rem; background: var(--raised); align-self: start; }
         .details .head { display: flex; gap: 1rem; justify-content: space-between; align-items: start; }
-        .details .head button { margin-top: .75rem; }
+        .details .head button { margin-top: .75rem; flex: none; }
         dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .2rem 1rem; margin: .5rem 0; }
         dt { color: var(--quiet); }
         dd { margin: 0; }
@@ -88,6 +90,7 @@ extension PageFiles {
         .charts { display: grid; gap: 1rem; grid-template-columns: minmax(0, 1fr); }
         figure { margin: 0; border: 1px solid var(--line); border-radius: 6px; padding: .5rem .75rem; }
         figcaption { font-weight: 600; }
+        @media (min-width: 641px) { td.name { white-space: nowrap; } }
         @media (min-width: 1050px) {
           .split.open { grid-template-columns: minmax(0, 3fr) minmax(0, 2fr); }
           .charts { grid-template-columns: repeat(2, minmax(0, 1fr)); }

@@ -9,7 +9,7 @@ extension PageFiles {
 
         import { copyable, make, replace, table } from "./dom.js";
         import { get, query } from "./api.js";
-        import { count } from "./format.js";
+        import { count, ruleText } from "./format.js";
 
         export const title = "Policy";
 
@@ -49,7 +49,7 @@ extension PageFiles {
               make("p", {}, make("strong", {}, item.host || "(no host)"), `: ${count(item.count, "request")} denied, ${why}. `,
                 make("a", { href: `#requests${query({ only: "denied", host: item.host })}` }, "Show them")),
               make("p", { class: "quiet" }, `Latest: ${item.latest.method} ${item.latest.url}`),
-              item.suggestion ? [make("p", {}, "This rule would allow the latest one:"), copyable(`rules:\n  - ${item.suggestion}`, "Copy the rule")] : null);
+              item.suggestion ? [make("p", {}, "This rule would allow the latest one:"), copyable(ruleText(item.suggestion), "Copy the rule")] : null);
           }
 
           return {};

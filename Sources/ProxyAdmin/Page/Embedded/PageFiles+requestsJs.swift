@@ -44,7 +44,7 @@ extension PageFiles {
           const body = make("tbody", { onclick: clicked });
           const older = make("button", { type: "button", onclick: loadOlder, hidden: true }, "Show older requests");
           const empty = make("p", { class: "quiet", hidden: true }, "No request matches. Requests that finish later appear here.");
-          const columns = [["Time", "short"], ["Method", "short"], ["Status", "short"], ["Outcome", "short"], ["URL", ""], ["Duration", "number wide"], ["Size", "number wide"]];
+          const columns = [["Time", "short wide"], ["Method", "short"], ["Status", "short"], ["Outcome", "short"], ["URL", ""], ["Duration", "number wide"], ["Size", "number wide"]];
           const list = make("section", { "aria-label": "List of requests" },
             make("div", { class: "actions" }, pause, state),
             make("div", { class: "table" }, make("table", {},
@@ -116,9 +116,14 @@ extension PageFiles {
             older.hidden = !answer.more || rows.length >= ROW_LIMIT;
             empty.hidden = rows.length > 0;
             rove();
-            const dropped = answer.dropped > 0 ? `; ${answer.dropped.toLocaleString("en")} older ones are dropped` : "";
-            say(`Larder remembers ${count(answer.kept, "request")}${dropped}.`);
+            older.dataset.kept = [
+              answer.more ? ` Larder remembers ${count(answer.kept, "request")}.` : "",
+              answer.dropped > 0 ? ` Larder has dropped ${count(answer.dropped, "older request")}.` : "",
+            ].join("");
+            sayCount();
           }
+
+          function sayCount() { say(`${count(rows.length, "request")} shown. New ones appear at the top.${older.dataset.kept ?? ""}`); }
 
           function say(text) { state.textContent = text; }
 
@@ -126,7 +131,7 @@ extension PageFiles {
             const status = row.status === 0 ? "none" : String(row.status);
             const link = make("a", { href: address(row.id), tabindex: "-1" }, row.url || "(no URL)");
             const element = make("tr", { "data-id": row.id, class: [row.id === chosen && "chosen", isNew && "new"].filter(Boolean).join(" ") },
-              make("td", { class: "short" }, time(row.at)), make("td", { class: "short" }, row.method),
+              make("td", { class: "short wide" }, time(row.at)), make("td", { class: "short" }, row.method),
               make("td", { class: row.status >= 400 || row.status === 0 ? "short bad" : "short" }, status),
               make("td", { class: outcomeClass(row) }, row.outcome), make("td", {}, link),
               make("td", { class: "number wide" }, duration(row.duration_us)), make("td", { class: "number wide" }, size(row.bytes)));
@@ -200,6 +205,7 @@ extension PageFiles {
             while (body.children.length > ROW_LIMIT) body.lastElementChild.remove();
             empty.hidden = rows.length > 0;
             rove();
+            sayCount();
             if (news.skipped > 0) say(`${count(news.skipped, "request")} finished too fast to be listed at once. Reload the page to list them.`);
             if (fresh.length > 0) announce(`${count(fresh.length, "new request")}.`);
           }

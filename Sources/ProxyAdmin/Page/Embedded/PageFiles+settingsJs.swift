@@ -37,9 +37,15 @@ extension PageFiles {
             const text = filter.value.trim().toLowerCase();
             const shown = all.filter((setting) => (!onlySet.checked || setting.source !== null)
               && `${setting.name} ${setting.value}`.toLowerCase().includes(text));
-            replace(list, table(`Settings: ${shown.length} of ${all.length}`, [["Name", ""], ["Value", ""], ["Source", ""], ["Meaning", "wide"]],
-              shown.map((setting) => [make("code", {}, setting.name), make("code", {}, setting.value), setting.source ?? "default", setting.about]),
+            replace(list, table(`Settings: ${shown.length} of ${all.length}`, [["Name", "name"], ["Value", ""], ["Source", ""], ["Meaning", "wide"]],
+              shown.map((setting) => [make("code", {}, setting.name), make("code", {}, setting.value), setting.source ?? "default", prose(setting.about)]),
               "No setting matches."));
+          }
+
+          /** The sentence of the documentation, without its marks for links. */
+          function prose(text) {
+            const parts = text.replace(/ ?See \[[^\]]*\]\([^)]*\)\.?/g, "").replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").split("`");
+            return parts.map((part, index) => (index % 2 === 1 ? make("code", {}, part) : part));
           }
 
           async function reload() {

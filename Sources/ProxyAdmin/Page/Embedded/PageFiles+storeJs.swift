@@ -61,7 +61,7 @@ extension PageFiles {
               replace(results, table(`Stored responses: ${found.length}${more}`,
                 [["URL", ""], ["Status", "short"], ["Type", "wide"], ["Size", "number"], ["Age", "number"], ["State", "short"]],
                 found.map((entry) => [
-                  make("a", { href: "#store", role: "button", onclick: (event) => { event.preventDefault(); show(entry.row); } }, entry.url), entry.status,
+                  make("button", { type: "button", class: "link", onclick: () => show(entry.row) }, entry.url), entry.status,
                   entry.type, size(entry.size), age(entry.age), make("span", { class: entry.fresh ? "good" : "warn" }, entry.fresh ? "fresh" : "stale"),
                 ]), "No stored response matches."));
               const isFiltered = Object.values(values()).some((value) => value !== "");

@@ -2,7 +2,7 @@
 
 import { copyable, make, makeSVG, replace, terms } from "./dom.js";
 import { get, post, query } from "./api.js";
-import { count, duration, shellWord, size } from "./format.js";
+import { count, duration, ruleText, shellWord, size } from "./format.js";
 
 export async function showDetails(panel, id, close) {
   const heading = make("h2", { tabindex: "-1" }, "Request");
@@ -36,7 +36,7 @@ function denial(request) {
   if (rule) return make("div", { class: "note wrong" }, make("p", {}, `The rule ${rule} denies this request.`));
   if (!request.suggestion) return make("div", { class: "note wrong" }, make("p", {}, `Larder denied this request: ${request.reason}.`));
   return make("div", { class: "note wrong" }, make("p", {}, "No rule allows this request. This rule would allow it:"),
-    ...copyable(`rules:\n  - ${request.suggestion}`, "Copy the rule"));
+    ...copyable(ruleText(request.suggestion), "Copy the rule"));
 }
 
 function steps(list) {
