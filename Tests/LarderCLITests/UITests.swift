@@ -329,6 +329,19 @@ struct UITests {
         #expect(try page.fetch("http://127.0.0.1:\(port)/v1/requests").status == 508)
     }
 
+    @Test("fetch opens neither the page's address nor that of metrics, which another program may use")
+    func fetchOpensNothing() throws {
+        let origin = origin()
+        defer { origin.stop() }
+        let folder = try TemporaryFolder()
+        let file = try folder.write(
+            "admin: {listen: '127.0.0.1:\(origin.port)'}\nmetrics: {listen: '127.0.0.1:\(origin.port)'}\n", to: "larder.yaml")
+        let fetched = try CommandLineTests.larder(
+            ["fetch", "-c", file, "--store", ":memory:", "-o", "\(folder.path)/a", "http://127.0.0.1:\(origin.port)/a"])
+        #expect(fetched.code == 0, "\(fetched.talk)")
+        #expect(try String(contentsOfFile: "\(folder.path)/a", encoding: .utf8) == "hello")
+    }
+
     @Test("admin.listen serves the page at a fixed address, which must be of this machine alone")
     func listens() throws {
         let page = try Page("admin: {listen: '127.0.0.1:0'}\n")

@@ -14,6 +14,8 @@ final class RunningPage: Sendable {
         let address: PeerAddress
     }
 
+    /// For listeners that open later.
+    let limits = Guarded(AdminLimits.ofPage)
     private let state = Guarded<Open?>(nil)
 
     var open: Open? {
@@ -85,14 +87,15 @@ extension RunningServer {
         let host = address.description.dropLast("\(address.port)".count + 1)
         let access = PageAccess(host: String(host), port: address.port)
         let server = try AdminServer(
-            page: socket, access: access, routes: routes(plan), unused: unused, alongside: alongside,
+            page: socket, access: access, routes: routes(plan), limits: page.limits.withLock { $0 }, unused: unused,
+            alongside: alongside,
             warn: { logger.warning("\($0)") })
         keep(server)
         page.open = RunningPage.Open(server: server, access: access, address: socket.address)
     }
 
     /// Closes the listener that was opened for `larder ui`, unless a link to it was made in the meantime.
-    private func closePage(ifUnused address: PeerAddress) {
+    func closePage(ifUnused address: PeerAddress) {
         inTurn({ () -> Void in
             guard let open = self.page.open, open.address == address, !self.isStopping else { return }
             if open.access.hasLink(at: .read()) { return open.server.watchUse() }
