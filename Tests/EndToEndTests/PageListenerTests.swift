@@ -96,6 +96,36 @@ struct PageListenerTests {
         #expect(running.server.page.open?.server !== open.server)
     }
 
+    @Test("A reader that is behind gets the newest requests, and the number of the others; then only new ones")
+    func countsSkipped() throws {
+        let running = try Running()
+        let link = try running.link()
+        let port = try #require(link.port)
+        let thread = try LoopThread(name: "news")
+        defer {
+            thread.handle.stop()
+            thread.join()
+        }
+        func news(since seen: [Int]?, limit: Int) throws -> TraceNews {
+            let answer = Guarded<TraceNews?>(nil)
+            let server = running.server.server
+            thread.handle.post { loop in
+                server.news(TraceQuery(), since: seen, limit: limit, loop.reply { news in answer.withLock { $0 = news } })
+            }
+            try eventually { answer.withLock { $0 != nil } }
+            return try #require(answer.withLock { $0 })
+        }
+        let start = try news(since: nil, limit: 2)
+        #expect(start.requests.isEmpty && start.skippedCount == 0)
+        for _ in 0..<5 { #expect(try running.status(ofPort: port) == 508) }
+        try eventually { try news(since: nil, limit: 2).seen == [5] }
+        let behind = try news(since: start.seen, limit: 2)
+        #expect(behind.requests.count == 2 && behind.skippedCount == 3)
+        #expect(behind.requests[0].place < behind.requests[1].place)
+        let after = try news(since: behind.seen, limit: 2)
+        #expect(after.requests.isEmpty && after.skippedCount == 0)
+    }
+
     @Test("A sample is added to the history in each period")
     func samples() throws {
         let running = try Running()

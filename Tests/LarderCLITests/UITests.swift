@@ -86,6 +86,25 @@ struct UITests {
         #expect(none.code == 1 && none.output.isEmpty)
     }
 
+    @Test("With a display, xdg-open gets the link; with --no-open it does not")
+    func opensBrowsers() throws {
+        let served = try ServeTests.Served()
+        _ = try served.ports()
+        let folder = try TemporaryFolder()
+        let script = try folder.write(
+            "#!/bin/sh\nprintf %s \"$1\" > \"\(folder.path)/new\"\nmv \"\(folder.path)/new\" \"\(folder.path)/link\"\n",
+            to: "xdg-open")
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: script)
+        let environment = ["DISPLAY": ":0", "PATH": "\(folder.path):/usr/bin:/bin"]
+        let socket = ["--set", "admin.socket=\(served.folder.path)/admin.sock"]
+        let printed = try CommandLineTests.larder(["ui", "--no-open"] + socket, environment: environment)
+        #expect(printed.code == 0 && printed.output.hasPrefix("http://127.0.0.1:"))
+        let opened = try CommandLineTests.larder(["ui"] + socket, environment: environment)
+        try eventually { FileManager.default.fileExists(atPath: "\(folder.path)/link") }
+        // The command without --no-open alone has started it.
+        #expect(try String(contentsOfFile: "\(folder.path)/link", encoding: .utf8) + "\n" == opened.output)
+    }
+
     @Test("The newest requests come first, in pages; each condition selects on the server; the list says what it has")
     func listsRequests() throws {
         let origin = origin()
@@ -127,10 +146,15 @@ struct UITests {
         let origin = origin()
         defer { origin.stop() }
         let page = try Page("loops: 1\ntraces: {count: 3}\n")
-        for path in ["/1", "/2", "/3", "/4", "/5"] { _ = try page.fetch("http://127.0.0.1:\(origin.port)\(path)") }
+        _ = try page.fetch("http://127.0.0.1:\(origin.port)/1")
+        let lost = try #require(try rows(page).first?["id"] as? String)
+        for path in ["/2", "/3", "/4", "/5"] { _ = try page.fetch("http://127.0.0.1:\(origin.port)\(path)") }
         let list = try page.json("/v1/requests")
         #expect(paths(list["requests"] as? [[String: Any]] ?? []) == ["/5", "/4", "/3"])
         #expect(list["kept"] as? Int == 3 && list["dropped"] as? Int == 2)
+        // No request can be older than one that is not remembered.
+        #expect(try rows(page, "?before=\(lost)").isEmpty)
+        #expect(try page.get("/v1/requests/\(lost)").status == 404)
     }
 
     @Test("A request has its timing and every step of its decisions")

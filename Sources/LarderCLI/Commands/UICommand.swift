@@ -47,8 +47,8 @@ struct UICommand: ParsableCommand {
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         do {
+            // This command does not wait: xdg-open may run until the browser ends.
             try process.run()
-            process.waitUntilExit()
         } catch {
             Terminal.talk("larder: no browser could be started: open the link yourself\n")
         }
