@@ -5,8 +5,8 @@ import ProxyServer
 
 /// The admin socket's server: HTTP/1.1 with JSON, on its own thread, separate from all code that serves clients of the proxy.
 ///
-/// It listens only on its Unix socket, which is accessible to its owner alone: no request to the proxy reaches it. A second server of
-/// this type can offer the routes for monitoring on a TCP socket. The proxy forwards no request to that socket either.
+/// It listens only on its Unix socket, which is accessible to its owner alone: no request to the proxy reaches it. Further servers
+/// of this type can offer the routes for monitoring, and the page, on TCP sockets. The proxy forwards no request to these sockets either.
 package final class AdminServer: Sendable {
     private let closeSocket: @Sendable () -> Void
     private let thread: LoopThread

@@ -24,6 +24,8 @@ struct PageAccessTests {
             access = PageAccess(host: "127.0.0.1", port: port, limits: limits)
             var admin = AdminLimits.ofPage
             admin.unused = milliseconds
+            // A test keeps an incomplete request open.
+            admin.request = 600_000
             let routes = [
                 AdminRoute(
                     .get, "/v1/hello", .read,
