@@ -9,7 +9,7 @@ SWIFT_SOURCES := Package.swift Sources Tests docs/samples
 # Frame pointers would cost a hit one instruction in twenty (docs/performance-notes.md).
 RELEASE := -c release --static-swift-stdlib --omit-frame-pointers
 
-.PHONY: help setup run release deb dist test test-busy test-long format lint docs map symbols bench bench-peers tsan asan clean
+.PHONY: help setup run release deb dist test test-busy test-long page format lint docs map symbols bench bench-peers tsan asan clean
 
 help: ## Says what there is to make
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -37,6 +37,10 @@ test-busy: ## Runs every test ten times on a machine that is more or less busy
 	scripts/setup.sh --test
 	swift build --build-tests
 	scripts/test-busy.sh
+
+page: ## Runs the stories of the page in Chromium, which it installs if it is missing
+	swift build --product larder
+	LARDER="$$(swift build --show-bin-path)/larder" Tests/Page/run.sh --install
 
 test-long: setup ## Runs what takes longer than a test may (release build)
 	scripts/test-long.sh

@@ -10,8 +10,8 @@ let swift: [SwiftSetting] =
     + (Context.environment["LARDER_SANITIZE"] == "thread" ? [.define("SANITIZE_THREAD")] : [])
     + (warningsAreErrors ? [.unsafeFlags(["-warnings-as-errors"])] : [])
 
-func module(_ name: String, uses dependencies: [Target.Dependency]) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: swift)
+func module(_ name: String, uses dependencies: [Target.Dependency], leavingOut files: [String] = []) -> Target {
+    .target(name: name, dependencies: dependencies, exclude: files, swiftSettings: swift)
 }
 
 func tests(of name: String, uses dependencies: [Target.Dependency] = []) -> Target {
@@ -136,7 +136,9 @@ let package = Package(
             uses: [
                 "HTTPMessage", "TextCoding", "Metrics", "HTTPWire", "HTTPCaching", "ProxyPolicy", "EventLoop", "ResponseStore",
                 "ProxyCore", "AuditLog", "ProxyServer", "CLinux",
-            ]),
+            ],
+            // scripts/page-files.py makes Swift sources of them.
+            leavingOut: ["Page/Files"]),
         // Layer 5
         module("CommandSupport", uses: ["HTTPMessage", "ProxyPolicy", "ServerTrust"]),
         module("LocalCA", uses: ["HTTPMessage", "ServerTrust", "CertificateAuthority", "CommandSupport"]),
@@ -279,7 +281,9 @@ let package = Package(
                 "HTTPMessage", "HTTPWire", "ProxyPolicy", "ServerTrust", "TLSChannel", "CertificateAuthority", "ClientPasswords",
                 "EventLoop", "UpstreamTransport", "ProxyCore", "CLinux",
             ]),
-        tests(of: "ProxyAdmin", uses: ["HTTPMessage", "HTTPCaching", "ResponseStore", "EventLoop", "CLinux"]),
+        tests(
+            of: "ProxyAdmin",
+            uses: ["HTTPMessage", "HTTPCaching", "Metrics", "ResponseStore", "ProxyServer", "EventLoop", "CLinux"]),
         tests(of: "CommandSupport"),
         tests(
             of: "LarderSettings",

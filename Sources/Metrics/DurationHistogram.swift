@@ -37,6 +37,37 @@ package struct DurationHistogram: Sendable, Equatable {
         }
     }
 
+    /// The durations that were noted after `earlier`, a former value of this histogram.
+    package func since(_ earlier: DurationHistogram) -> DurationHistogram {
+        var difference = self
+        for index in buckets.indices { difference.buckets[index] &-= earlier.buckets[index] }
+        difference.sumMicroseconds &-= earlier.sumMicroseconds
+        return difference
+    }
+
+    /// A duration that this share of the durations does not exceed, in microseconds. The bounds of the buckets limit its precision: within a
+    /// bucket the durations are assumed to be spread evenly.
+    /// - Parameter share: 0 to 1.
+    /// - Returns: `nil` if no durations were noted.
+    package func quantile(_ share: Double) -> UInt64? {
+        let total = count
+        guard total > 0 else { return nil }
+        let wanted = share * Double(total)
+        var sum = 0.0
+        for index in buckets.indices where buckets[index] > 0 {
+            let next = sum + Double(buckets[index])
+            if next >= wanted {
+                let lower = index == 0 ? 0 : Self.inlineBounds[index - 1]
+                // The last bucket has no bound.
+                guard index < Self.inlineBounds.count else { return lower }
+                let upper = Self.inlineBounds[index]
+                return lower + UInt64(Double(upper - lower) * max(0, (wanted - sum) / Double(buckets[index])))
+            }
+            sum = next
+        }
+        return Self.inlineBounds[Self.inlineBounds.count - 1]
+    }
+
     package static func += (left: inout DurationHistogram, right: DurationHistogram) {
         for index in left.buckets.indices { left.buckets[index] &+= right.buckets[index] }
         left.sumMicroseconds &+= right.sumMicroseconds

@@ -10,8 +10,9 @@ import HTTPWire
 ///
 ///     reading ──request complete──▶ waiting ──answer──▶ writing ──all written──▶ lingering ──client's end──▶ closed
 ///     reading ──fault──▶ writing        any ──deadline or client's end──▶ closed
+///     writing ──no next piece yet──▶ paused ──resume──▶ writing
 final class AdminConnection: EventHandler, TimerHandler {
-    private enum Phase { case reading, waiting, writing, lingering, closed }
+    private enum Phase { case reading, waiting, writing, paused, lingering, closed }
 
     private unowned let listener: AdminListener
     private let loop: EventLoop
@@ -25,6 +26,8 @@ final class AdminConnection: EventHandler, TimerHandler {
     private var outputStart = 0
     /// Makes the next piece of a streamed response.
     private var next: (() -> AdminPiece)?
+    /// Called when the connection closes while a response is streamed.
+    private var streamClosed: (() -> Void)?
     /// Whether the connection exceeds the limit. Such a connection gets an error and does not count as served.
     private(set) var isTurnedAway = false
 
@@ -48,7 +51,7 @@ final class AdminConnection: EventHandler, TimerHandler {
         case .reading: read()
         case .waiting, .closed: break
         case .writing: write()
-        case .lingering: discardInput()
+        case .paused, .lingering: discardInput()
         }
     }
 
@@ -57,6 +60,7 @@ final class AdminConnection: EventHandler, TimerHandler {
         case .reading: refuse(.ofSlowRequest)
         case .waiting: refuse(.ofSlowAnswer)
         case .writing, .lingering, .closed: close()
+        case .paused: break
         }
     }
 
@@ -76,8 +80,7 @@ final class AdminConnection: EventHandler, TimerHandler {
             // While the client waits, its disconnection is still reported as a hang-up.
             if let registration { loop.modify(registration, Interest()) }
             setDeadline(listener.limits.answer)
-            AdminRouting.answer(
-                request, by: listener.routes, permitsEveryName: listener.clients == .everyone, AdminExchange(self, on: loop))
+            AdminRouting.answer(request, by: listener.routes, for: listener.clients, AdminExchange(self, on: loop))
         }
     }
 
@@ -96,14 +99,18 @@ final class AdminConnection: EventHandler, TimerHandler {
 
     /// Sends the problem as an error response.
     func refuse(_ problem: AdminProblem, allowing methods: [String] = []) {
+        let allow: (name: StaticString, value: String) = ("Allow", methods.joined(separator: ", "))
         answer(
             problem.status, contentType: "application/problem+json", body: Array((problem.json.written() + "\n").utf8),
-            allowing: methods)
+            fields: methods.isEmpty ? [] : [allow])
     }
 
-    func answer(_ status: Status, contentType: StaticString, body: [UInt8], allowing methods: [String] = []) {
+    /// - Parameter fields: further fields of the response. Their values have no control characters.
+    func answer(
+        _ status: Status, contentType: StaticString, body: [UInt8], fields: [(name: StaticString, value: String)] = []
+    ) {
         guard beginHead(status, contentType: contentType) else { return }
-        if !methods.isEmpty { output += "Allow: \(methods.joined(separator: ", "))\r\n".utf8 }
+        for field in fields { append(field.name, field.value) }
         output.append("Content-Length: ")
         output.append(decimal: UInt64(body.count))
         output.append("\r\n\r\n")
@@ -111,10 +118,22 @@ final class AdminConnection: EventHandler, TimerHandler {
         write()
     }
 
-    func stream(contentType: StaticString, next: @escaping () -> AdminPiece) {
-        guard beginHead(.ok, contentType: contentType) else { return }
+    /// - Parameter closed: called once, when no further piece is needed.
+    func stream(contentType: StaticString, next: @escaping () -> AdminPiece, closed: (() -> Void)? = nil) {
+        guard beginHead(.ok, contentType: contentType) else {
+            closed?()
+            return
+        }
         output.append("Transfer-Encoding: chunked\r\n\r\n")
         self.next = method == .head ? nil : next
+        streamClosed = closed
+        write()
+    }
+
+    /// Asks for the next piece again, after the answer `notYet`.
+    func resume() {
+        guard phase == .paused else { return }
+        phase = .writing
         write()
     }
 
@@ -130,7 +149,15 @@ final class AdminConnection: EventHandler, TimerHandler {
         output.append("\r\nContent-Type: ")
         output.append(contentType)
         output.append("\r\nCache-Control: no-store\r\nConnection: close\r\n")
+        for field in listener.clients.fields { append(field.name, field.value) }
         return true
+    }
+
+    private func append(_ name: StaticString, _ value: String) {
+        output.append(name)
+        output.append(": ")
+        output += value.utf8
+        output.append("\r\n")
     }
 
     /// Writes until the socket accepts no more. Makes only one piece of a streamed response per call, so that other connections are served
@@ -150,12 +177,20 @@ final class AdminConnection: EventHandler, TimerHandler {
         outputStart = 0
         switch next() {
         case .piece(let bytes): appendChunk(bytes)
+        case .notYet: return pause()
         case .end:
             ChunkWriter.writeLastChunk(into: &output)
             self.next = nil
         case .broken: return close()
         }
         waitToWrite()
+    }
+
+    /// Waits for `resume`. Meanwhile only the client's disconnection is noticed.
+    private func pause() {
+        phase = .paused
+        if let registration { loop.modify(registration, .read) }
+        if let timer { loop.cancelTimer(timer) }
     }
 
     private func appendChunk(_ bytes: [UInt8]) {
@@ -175,6 +210,7 @@ final class AdminConnection: EventHandler, TimerHandler {
     private func endWriting() {
         guard let registration, shutdown(descriptor, Int32(SHUT_WR)) == 0 else { return close() }
         phase = .lingering
+        endStream()
         loop.modify(registration, .read)
         setDeadline(listener.limits.lingering)
     }
@@ -183,11 +219,18 @@ final class AdminConnection: EventHandler, TimerHandler {
         guard phase != .closed else { return }
         phase = .closed
         next = nil
+        endStream()
         if let timer { loop.removeTimer(timer) }
         timer = nil
         if let registration { loop.close(registration) }
         registration = nil
         listener.connectionClosed(self)
+    }
+
+    private func endStream() {
+        let closed = streamClosed
+        streamClosed = nil
+        closed?()
     }
 
     private func setDeadline(_ milliseconds: Int) {

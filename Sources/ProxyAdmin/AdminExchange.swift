@@ -26,9 +26,12 @@ package final class AdminExchange {
         answer(status, contentType: "text/plain; charset=utf-8", body: Array(text.utf8))
     }
 
-    package func answer(_ status: Status = .ok, contentType: StaticString, body: [UInt8]) {
+    /// - Parameter fields: further fields of the response. Their values have no control characters.
+    package func answer(
+        _ status: Status = .ok, contentType: StaticString, body: [UInt8], fields: [(name: StaticString, value: String)] = []
+    ) {
         guard begin() else { return }
-        connection?.answer(status, contentType: contentType, body: body)
+        connection?.answer(status, contentType: contentType, body: body, fields: fields)
     }
 
     /// Sends problem details (RFC 9457). `code` is for programs, `detail` is a sentence for people.
@@ -40,10 +43,19 @@ package final class AdminExchange {
 
     /// Sends the response in pieces: `next` is called on the admin thread each time the client has accepted all previous data. Making a
     /// piece may take at most 100 ms, so that other clients are served in between.
-    package func stream(contentType: StaticString, next: @escaping () -> AdminPiece) {
-        guard begin() else { return }
-        connection?.stream(contentType: contentType, next: next)
+    /// - Parameter closed: called once on the admin thread, when no further piece is needed.
+    package func stream(
+        contentType: StaticString, next: @escaping () -> AdminPiece, closed: (() -> Void)? = nil
+    ) {
+        guard begin(), let connection else {
+            closed?()
+            return
+        }
+        connection.stream(contentType: contentType, next: next, closed: closed)
     }
+
+    /// Continues a streamed response after a piece that was `notYet`.
+    func resume() { connection?.resume() }
 
     private func begin() -> Bool {
         precondition(!hasAnswered, "a request is answered once")
@@ -55,6 +67,8 @@ package final class AdminExchange {
 /// The next piece of a streamed response.
 package enum AdminPiece {
     case piece([UInt8])
+    /// There is no further piece at present: `AdminExchange.resume` asks again.
+    case notYet
     case end
     /// The rest of the response is not available: the connection is closed so that the client does not treat the response as complete.
     case broken

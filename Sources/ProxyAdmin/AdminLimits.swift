@@ -15,11 +15,20 @@ package struct AdminLimits: Sendable {
     package var idle = 600_000
     /// How long a connection is kept after the response so that the client can read it.
     package var lingering = 2_000
+    /// How long a page's listener stays open without a client.
+    package var unused = 900_000
     /// The longest body of a request, in bytes; a longer one gets 413.
     package var bodyLength = 256 * 1024
     package var head = Self.heads
 
     package init() {}
+
+    /// The limits for the page's listener. Each open page has a connection for events, and a browser opens several more.
+    package static var ofPage: AdminLimits {
+        var limits = AdminLimits()
+        limits.clients = 64
+        return limits
+    }
 
     private static var heads: ParseLimits {
         var limits = ParseLimits()

@@ -9,6 +9,14 @@ final class AdminListener: EventHandler, TimerHandler {
         case owner
         /// The clients of a TCP socket: all that can connect.
         case everyone
+        /// The browsers on this machine that have a link to the page.
+        case page(PageAccess)
+
+        /// Whether the Host field may have any name.
+        var permitEveryName: Bool { if case .everyone = self { true } else { false } }
+
+        /// Fields that every response has.
+        var fields: [(name: StaticString, value: String)] { if case .page = self { PageAccess.fields } else { [] } }
     }
 
     let loop: EventLoop
@@ -20,10 +28,16 @@ final class AdminListener: EventHandler, TimerHandler {
     private var connections: [ObjectIdentifier: AdminConnection] = [:]
     private var turnedAwayCount = 0
     private var timer: TimerID?
+    private var idleTimer: TimerID?
+    /// Called each time when no client was connected for `AdminLimits.unused`.
+    private let unused: (@Sendable () -> Void)?
     /// How long no client is accepted after an error that may last (no descriptors, no memory), in milliseconds.
     private static let pause = 200
 
-    init(_ loop: EventLoop, _ clients: Clients, routes: [AdminRoute], limits: AdminLimits) {
+    init(
+        _ loop: EventLoop, _ clients: Clients, routes: [AdminRoute], limits: AdminLimits, unused: (@Sendable () -> Void)? = nil
+    ) {
+        self.unused = unused
         self.loop = loop
         self.clients = clients
         self.routes = routes
@@ -34,6 +48,15 @@ final class AdminListener: EventHandler, TimerHandler {
         self.descriptor = descriptor
         registration = try loop.register(descriptor, .read, handler: self)
         timer = loop.makeTimer(self)
+        if unused != nil {
+            idleTimer = loop.makeTimer(self)
+            watchUse()
+        }
+    }
+
+    /// Begins to count the time without a client.
+    func watchUse() {
+        if let idleTimer, connections.isEmpty { loop.setTimer(idleTimer, afterMilliseconds: limits.unused) }
     }
 
     func ready(_ events: ReadyEvents) {
@@ -56,18 +79,23 @@ final class AdminListener: EventHandler, TimerHandler {
     }
 
     func deadlinePassed(_ timer: TimerID) {
+        if timer == idleTimer {
+            unused?()
+            return
+        }
         if let registration { loop.modify(registration, .read) }
     }
 
     /// Whether the client's user is that of this process, or root. The mode of the socket excludes other users; this check also excludes
     /// them if the mode was changed (threat T08).
     private func isPermitted(_ client: Int32) -> Bool {
-        if clients == .everyone { return true }
+        guard case .owner = clients else { return true }
         let user = larder_peer_user(client)
         return user == 0 || user == Int64(geteuid())
     }
 
     private func admit(_ connection: AdminConnection) {
+        if let idleTimer { loop.cancelTimer(idleTimer) }
         let servedCount = connections.count - turnedAwayCount
         if servedCount < limits.clients {
             connections[ObjectIdentifier(connection)] = connection
@@ -83,6 +111,7 @@ final class AdminListener: EventHandler, TimerHandler {
     func connectionClosed(_ connection: AdminConnection) {
         guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
         if connection.isTurnedAway { turnedAwayCount -= 1 }
+        watchUse()
     }
 
     func closeAll() {
@@ -90,6 +119,8 @@ final class AdminListener: EventHandler, TimerHandler {
         registration = nil
         if let timer { loop.removeTimer(timer) }
         timer = nil
+        if let idleTimer { loop.removeTimer(idleTimer) }
+        idleTimer = nil
         for connection in Array(connections.values) { connection.close() }
     }
 }

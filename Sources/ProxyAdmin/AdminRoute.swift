@@ -8,21 +8,45 @@ import TextCoding
 /// take 100 ms of it. A longer response is streamed in pieces (`AdminExchange.stream`), or computed on another thread and sent later
 /// (`AdminExchange.loop`).
 package struct AdminRoute: Sendable {
+    /// What a client needs for the route.
+    package enum Access: Sendable {
+        /// The route changes nothing, and tells no secret.
+        case read
+        case change
+        /// The route is only for clients of the admin socket, not for the page.
+        case socket
+    }
+
     package let method: Method
-    /// The complete path, for example `/v1/status`.
+    /// The complete path, for example `/v1/status`. A path that ends with `/*` stands for all paths with one segment in place of the star.
     package let path: String
+    package let access: Access
     /// The parameters that the request's query may have. A parameter may occur only once, unless it is repeatable.
     package let parameters: [AdminParameter]
     package let answer: @Sendable (AdminRequest, AdminExchange) -> Void
 
     package init(
-        _ method: Method, _ path: String, parameters: [AdminParameter] = [],
+        _ method: Method, _ path: String, _ access: Access, parameters: [AdminParameter] = [],
         answer: @escaping @Sendable (AdminRequest, AdminExchange) -> Void
     ) {
         self.method = method
         self.path = path
+        self.access = access
         self.parameters = parameters
         self.answer = answer
+    }
+
+    /// The route for the page; `nil` if the page may not use it.
+    package var forPage: AdminRoute? {
+        if access == .socket { return nil }
+        return AdminRoute(method, path, access, parameters: parameters.filter { !$0.isForSocket }, answer: answer)
+    }
+
+    func has(path: String) -> Bool {
+        guard self.path.hasSuffix("/*") else { return self.path == path }
+        let start = self.path.utf8.count - 1
+        return path.hasPrefix(self.path.dropLast()) && path.utf8.count > start
+            && !path.utf8.dropFirst(start).contains(ASCII.slash)
     }
 }
 
@@ -41,11 +65,14 @@ package struct AdminParameter: Sendable {
     package let name: String
     package let form: Form
     package let isRepeatable: Bool
+    /// Whether the page may not use the parameter.
+    package let isForSocket: Bool
 
-    package init(_ name: String, _ form: Form = .any, isRepeatable: Bool = false) {
+    package init(_ name: String, _ form: Form = .any, isRepeatable: Bool = false, isForSocket: Bool = false) {
         self.name = name
         self.form = form
         self.isRepeatable = isRepeatable
+        self.isForSocket = isForSocket
     }
 
     private func takes(_ value: String) -> Bool {

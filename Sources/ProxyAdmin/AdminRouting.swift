@@ -3,17 +3,20 @@ import HTTPMessage
 /// Finds the route for a request, and refuses all others, including requests from web pages. A page may be able to send requests to any
 /// socket that its user can reach (threats T05 and T06).
 enum AdminRouting {
-    /// - Parameter permitsEveryName: whether the Host field may have any name.
     static func answer(
-        _ request: AdminRequest, by routes: [AdminRoute], permitsEveryName: Bool, _ exchange: AdminExchange
+        _ request: AdminRequest, by routes: [AdminRoute], for clients: AdminListener.Clients, _ exchange: AdminExchange
     ) {
-        guard permitsEveryName || namesUs(request.head) else {
-            return exchange.refuse(Status(403), code: "foreign_host", detail: "The Host field names a different server.")
+        if case .page(let access) = clients {
+            guard access.admits(request, exchange) else { return }
+        } else {
+            guard clients.permitEveryName || namesUs(request.head) else {
+                return exchange.refuse(Status(403), code: "foreign_host", detail: "The Host field names a different server.")
+            }
+            guard !comesFromAPage(request.head.fields) else {
+                return exchange.refuse(Status(403), code: "cross_site", detail: "The admin API rejects requests from web pages.")
+            }
         }
-        guard !comesFromAPage(request.head.fields) else {
-            return exchange.refuse(Status(403), code: "cross_site", detail: "The admin API rejects requests from web pages.")
-        }
-        let ofPath = routes.filter { $0.path == request.path }
+        let ofPath = routes.filter { $0.has(path: request.path) }
         guard !ofPath.isEmpty else {
             return exchange.refuse(Status(404), code: "no_such_path", detail: "This path does not exist.")
         }

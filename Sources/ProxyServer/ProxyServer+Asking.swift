@@ -36,6 +36,11 @@ extension ProxyServer {
         }
     }
 
+    /// Replaces the addresses of this process's other listeners: requests to them are refused.
+    package func replaceOtherListeners(_ addresses: [PeerAddress]) {
+        activate { $0.settings.otherListeners = addresses }
+    }
+
     /// The active exchange context.
     package var context: ExchangeContext { shared.current.context }
 
@@ -57,7 +62,7 @@ extension ProxyServer {
 }
 
 /// Calls its completion when the last answer has arrived.
-private final class Gathering<Answer: Sendable>: Sendable {
+final class Gathering<Answer: Sendable>: Sendable {
     private let answers = Guarded<[Answer]>([])
     private let expectedCount: Int
     private let completion: @Sendable ([Answer]) -> Void

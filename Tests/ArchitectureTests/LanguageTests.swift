@@ -4,10 +4,10 @@ import Testing
 /// Checks what users and programs read. The scripts read the sources; each also runs on its own and prints how to use it.
 @Suite("Texts and names")
 struct LanguageTests {
-    private static func output(of script: String) throws -> (text: String, code: Int32) {
+    private static func output(of script: String, _ arguments: String...) throws -> (text: String, code: Int32) {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["python3", Repository.root.appending(path: "scripts/\(script)").path]
+        process.arguments = ["python3", Repository.root.appending(path: "scripts/\(script)").path] + arguments
         let output = Pipe()
         process.standardOutput = output
         try process.run()
@@ -19,6 +19,12 @@ struct LanguageTests {
     @Test("User-facing texts contain no word of scripts/language-words.txt, and comments contain no more of them than before")
     func usesPlainWords() throws {
         let (text, code) = try Self.output(of: "check-language")
+        #expect(code == 0 && text.isEmpty, "\(text)")
+    }
+
+    @Test("The binary has the page's files as they are in Sources/ProxyAdmin/Page/Files")
+    func embedsThePage() throws {
+        let (text, code) = try Self.output(of: "page-files.py", "--check")
         #expect(code == 0 && text.isEmpty, "\(text)")
     }
 

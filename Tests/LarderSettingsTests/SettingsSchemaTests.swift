@@ -43,6 +43,7 @@ struct SettingsSchemaTests {
         ("timeouts.client_idle", "7s", "7s"),
         ("timeouts.drain", "1s", "1s"),
         ("admin.socket", "/a/admin.sock", "/a/admin.sock"),
+        ("admin.listen", "127.0.0.1:3190", "127.0.0.1:3190"),
         ("metrics.listen", "127.0.0.1:9180", "127.0.0.1:9180"),
         ("traces.count", "100", "100"),
         ("upstream.proxy", "'http://proxy.example:3128'", #"http://proxy.example:3128"#),

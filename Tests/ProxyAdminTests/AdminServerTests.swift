@@ -22,7 +22,7 @@ struct AdminServerTests {
             change(&limits)
             let parameters = [AdminParameter("who"), AdminParameter("x"), AdminParameter("count", .count)]
             let standing = [
-                AdminRoute(.get, "/v1/hello", parameters: parameters) { $1.answer(text: "hello \($0["who"] ?? "you")\n") }
+                AdminRoute(.get, "/v1/hello", .read, parameters: parameters) { $1.answer(text: "hello \($0["who"] ?? "you")\n") }
             ]
             server = try AdminServer(AdminSocket(path: path), routes: standing + routes, limits: limits)
         }
@@ -108,7 +108,7 @@ struct AdminServerTests {
 
     @Test("A body at its limit is accepted, and one byte more is refused", arguments: [true, false])
     func limitsBodies(isChunked: Bool) throws {
-        let echo = AdminRoute(.post, "/v1/echo") { $1.answer(contentType: "text/plain", body: $0.body) }
+        let echo = AdminRoute(.post, "/v1/echo", .read) { $1.answer(contentType: "text/plain", body: $0.body) }
         let served = try Served([echo]) { $0.bodyLength = 10 }
         for (length, status) in [(10, 200), (11, 413)] {
             let body = String(repeating: "x", count: length)
@@ -156,8 +156,8 @@ struct AdminServerTests {
     func limitsAnswers() throws {
         nonisolated(unsafe) var kept: AdminExchange?
         let routes = [
-            AdminRoute(.get, "/v1/never") { kept = $1 },
-            AdminRoute(.get, "/v1/late") { _, exchange in
+            AdminRoute(.get, "/v1/never", .read) { kept = $1 },
+            AdminRoute(.get, "/v1/late", .read) { _, exchange in
                 kept?.answer(text: "too late")
                 kept = nil
                 exchange.answer(text: "now")
@@ -171,7 +171,7 @@ struct AdminServerTests {
     @Test("A streamed response follows the pace of its reader, and others are served in between")
     func streams() throws {
         let made = Pieces()
-        let route = AdminRoute(.get, "/v1/pieces") { _, exchange in
+        let route = AdminRoute(.get, "/v1/pieces", .read) { _, exchange in
             var left = 100
             exchange.stream(contentType: "text/plain") {
                 if left == 0 { return .end }
@@ -192,7 +192,7 @@ struct AdminServerTests {
 
     @Test("An interrupted response cannot be mistaken for a complete one")
     func breaksOff() throws {
-        let route = AdminRoute(.get, "/v1/broken") { _, exchange in
+        let route = AdminRoute(.get, "/v1/broken", .read) { _, exchange in
             var hasBegun = false
             exchange.stream(contentType: "text/plain") {
                 defer { hasBegun = true }

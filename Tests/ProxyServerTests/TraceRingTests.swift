@@ -67,6 +67,78 @@ struct TraceRingTests {
         #expect(found(key) == 15)
     }
 
+    @Test("Records are visited from the newest to the oldest, in steps, and only those that are kept")
+    func visits() {
+        let ring = TraceRing(count: 10, byteCount: 1 << 20)
+        for id in 1...25 { note(UInt64(id), url: "http://a.example/\(id)", in: ring) }
+        var seen: [UInt64] = []
+        var end: Int? = .max
+        var steps = 0
+        while let before = end {
+            end = ring.visit(before: before, atMost: 4) { view in
+                seen.append(view.record.id)
+                return true
+            }
+            steps += 1
+        }
+        #expect(seen == (16...25).reversed() && steps == 3)
+        let stopped = ring.visit(before: .max, atMost: 4) { view in view.record.id != 24 }
+        #expect(stopped == nil)
+        #expect(TraceRing(count: 0, byteCount: 0).visit(before: .max, atMost: 4) { _ in true } == nil)
+    }
+
+    @Test(
+        "A query selects by host with subdomains, by text in any case, by method, status, outcome, mode and kind",
+        arguments: [
+            ("http://a.example/Path", "a.example", true), ("http://b.a.example:8080/", "A.example", true),
+            ("http://ba.example/", "a.example", false), ("https://user@a.example?q", "a.example", true),
+            ("a.example:443", "a.example", true), ("http://a.example.evil/", "a.example", false),
+            ("http://[::1]:80/", "[::1]", true),
+            ("http://x/http://a.example/", "a.example", false),
+        ])
+    func selectsHosts(url: String, host: String, isSelected: Bool) {
+        var query = TraceQuery()
+        query.setHost(host)
+        #expect(selects(query, url: url) == isSelected)
+    }
+
+    private func selects(
+        _ query: TraceQuery, url: String = "http://a.example/", _ change: (inout TraceRecord) -> Void = { _ in }
+    ) -> Bool {
+        let ring = TraceRing(count: 10, byteCount: 1 << 20)
+        var record = TraceRecord()
+        change(&record)
+        ring.note(
+            record, method: Array("GET".utf8).span, url: Array(url.utf8).span, key: Array<UInt8>().span,
+            rules: Array<UInt8>().span,
+            overrides: Array<UInt8>().span)
+        var isSelected = false
+        _ = ring.visit(before: .max, atMost: 1) { view in
+            isSelected = query.selects(view)
+            return true
+        }
+        return isSelected
+    }
+
+    @Test("A query's other conditions select too, and an empty query selects everything")
+    func selectsRequests() {
+        func query(_ change: (inout TraceQuery) -> Void) -> TraceQuery {
+            var query = TraceQuery()
+            change(&query)
+            return query
+        }
+        #expect(selects(TraceQuery()))
+        #expect(selects(query { $0.setText("EXAMPLE/") }) && !selects(query { $0.setText("example/x") }))
+        #expect(selects(query { $0.setMethod("GET") }) && !selects(query { $0.setMethod("get") }))
+        #expect(selects(query { $0.statuses = 400...499 }) { $0.trace.status = 404 })
+        #expect(!selects(query { $0.statuses = 400...499 }) { $0.trace.status = 500 })
+        #expect(selects(query { $0.outcome = .hit }) { $0.trace.outcome = .hit } && !selects(query { $0.outcome = .hit }))
+        #expect(selects(query { $0.mode = .replay }) { $0.mode = .replay } && !selects(query { $0.mode = .replay }))
+        #expect(selects(query { $0.kind = .denied }) { $0.trace.outcome = .denied } && !selects(query { $0.kind = .denied }))
+        #expect(selects(query { $0.kind = .error }) { $0.trace.status = 502 } && !selects(query { $0.kind = .error }))
+        #expect(!selects(query { $0.kind = .error }) { $0.trace.outcome = .denied })
+    }
+
     @Test("Long texts replace the oldest records within the byte limit, and never mix with other records")
     func isBoundedInOctets() {
         let byteCount = 256 << 10

@@ -93,7 +93,7 @@ struct ServeCommand: ParsableCommand {
         if !quiet {
             let message = StartMessage(
                 addresses: server.addresses, storePath: plan.storePath, settingsFile: loaded.file,
-                metrics: server.metricsAddress, mode: plan.settings.mode)
+                metrics: server.metricsAddress, page: server.pageAddress, mode: plan.settings.mode)
             Terminal.talk(message.text(style: Terminal.Style()))
         }
         server.reportReady()

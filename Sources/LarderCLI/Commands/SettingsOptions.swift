@@ -50,7 +50,8 @@ struct SettingsOptions: ParsableArguments {
         case .settings(let settings):
             for notice in loaded.notices { Terminal.talk("larder: \(printable(notice, limit: 4096))\n") }
             return LoadedSettings(
-                settings: settings, file: loaded.file, sources: sources, emptyFiles: loaded.emptyFiles, remarks: loaded.remarks)
+                settings: settings, file: loaded.file, sources: sources, emptyFiles: loaded.emptyFiles, remarks: loaded.remarks,
+                origins: loaded.origins)
         case .problems(let problems):
             for problem in problems { Terminal.talk("\(problem)\n") }
             throw ExitCode(2)

@@ -10,7 +10,7 @@ enum ClientSetUpRoute {
     ///   - addresses: the listeners' addresses; the response lists those with plain HTTP.
     ///   - trust: returns the active settings.
     static func route(_ addresses: [ListenAddress], trust: @escaping @Sendable () -> TrustSettings) -> AdminRoute {
-        AdminRoute(.get, AdminClient.setUpPath) { _, exchange in
+        AdminRoute(.get, AdminClient.setUpPath, .read) { _, exchange in
             let trust = trust()
             exchange.answer(
                 json: .object([

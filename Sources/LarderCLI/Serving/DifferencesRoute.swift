@@ -9,7 +9,7 @@ import TextCoding
 enum DifferencesRoute {
     /// - Parameter comparison: the current comparison, else the last one; `nil` if there was none.
     static func route(_ comparison: @escaping @Sendable () -> RecordingFile?) -> AdminRoute {
-        AdminRoute(.get, "/v1/mode/differences") { request, exchange in
+        AdminRoute(.get, "/v1/mode/differences", .read) { request, exchange in
             guard let file = comparison() else {
                 return exchange.refuse(
                     Status(404), code: "nothing_compared", detail: "nothing has been compared yet: run `larder mode diff`")

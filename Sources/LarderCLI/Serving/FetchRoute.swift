@@ -68,6 +68,8 @@ struct FetchRoute {
         var flags: [(flag: String, name: String, value: SettingsNode)] = [
             ("fetch", "listen", SettingsNode(.sequence([.plain("127.0.0.1:0")]), at: .none)),
             ("fetch", "admin.socket", .plain("off")),
+            // These addresses belong to the Larder of `larder serve`.
+            ("fetch", "admin.listen", .plain("off")), ("fetch", "metrics.listen", .plain("off")),
             ("fetch", "log.access.format", .plain("off")),
         ]
         if terms.isOffline { flags.append(("--offline", "mode", .plain(LarderSettings.Mode.offline.rawValue))) }

@@ -9,7 +9,7 @@ import UpstreamTransport
 enum PinAuditRoute {
     /// - Parameter trust: returns the active settings.
     static func route(_ audit: PinAudit, trust: @escaping @Sendable () -> TrustSettings) -> AdminRoute {
-        AdminRoute(.get, "/v1/pins/audit") { request, exchange in
+        AdminRoute(.get, "/v1/pins/audit", .read) { request, exchange in
             let report = PinAuditReport(audit, trust().loaded)
             if request.wantsText { exchange.answer(text: report.text) } else { exchange.answer(json: report.json) }
         }

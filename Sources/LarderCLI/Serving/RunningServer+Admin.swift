@@ -38,20 +38,24 @@ extension RunningServer {
     func serveAdmin(on socket: AdminSocket, _ plan: ServingPlan) throws(ExitCode) {
         do throws(SystemError) {
             let logger = log.logger
-            try keep(AdminServer(socket, routes: routes(plan)) { logger.warning("\($0)") })
+            let (history, server) = (history, server)
+            try keep(
+                AdminServer(
+                    socket, routes: routes(plan), alongside: { HistorySampler.start(history, server, on: $0) },
+                    warn: { logger.warning("\($0)") }))
         } catch {
             log.logger.error("the admin socket is not available: \(error)")
             throw ExitCode.failure
         }
     }
 
-    /// Opens the socket for monitoring; `nil` if the settings name none.
-    static func openMetricsSocket(_ settings: LarderSettings, _ logger: Logger) throws(ExitCode) -> ListeningSocket? {
-        guard let address = settings.metrics.listen else { return nil }
+    /// Opens the socket that a setting names, for monitoring or for the page; `nil` if the setting is off.
+    static func openSocket(_ address: ListenAddress?, _ setting: String, _ logger: Logger) throws(ExitCode) -> ListeningSocket? {
+        guard let address else { return nil }
         do throws(SystemError) {
             return try ListeningSocket(host: "\(address.address)", port: address.port)
         } catch {
-            logger.error("cannot listen on metrics.listen, \(address): \(String(cString: strerror(error.code)))")
+            logger.error("cannot listen on \(setting), \(address): \(String(cString: strerror(error.code)))")
             throw ExitCode.failure
         }
     }
@@ -68,7 +72,7 @@ extension RunningServer {
     }
 
     /// The table of routes: each module's routes are added here.
-    private func routes(_ plan: ServingPlan) -> [AdminRoute] {
+    func routes(_ plan: ServingPlan) -> [AdminRoute] {
         let control =
             [
                 ControlRoutes.reload { allowsEmpty, ended in self.reload(allowingEmpty: allowsEmpty, ended) },
@@ -79,9 +83,22 @@ extension RunningServer {
             StatusRoute.route(of: status, server: server, store: store),
             ClientSetUpRoute.route(addresses) { self.trust },
             PinAuditRoute.route(pinAudit) { self.trust }, PolicyReportRoute.route(server),
+            PolicyRoute.route(server: server), HistoryRoute.route(history, server: server),
+            RecordingsRoute.route(recordings) { self.served.withLock { $0.settings } },
+            SettingsRoute.route { self.settingsWithOrigins },
+            TrustRoute.route { self.trust }, TrustRoute.servers(store),
+            PageRoute.route { self.openPage(plan, $0) },
         ] + (plan.servesCommand ? control.map(\.closedToCommand) : control) + CacheRoutes.all(store, server)
             + MetricsRoutes.all(of: status, server: server, store: store)
+            + RequestRoutes.routes(server: server)
             + ExplainRoutes.routes(server: server, store: store, tellsQuery: plan.settings.log.access.includesQuery)
+    }
+
+    private var settingsWithOrigins: (settings: LarderSettings, origins: [String: String]) {
+        let served = served.withLock { $0 }
+        var origins = settingOrigins.withLock { $0 }
+        if served.settings.mode != served.read.mode { origins["mode"] = "larder mode" }
+        return (served.settings, origins)
     }
 
     /// The warnings of the active settings, then the recent warnings.
@@ -114,8 +131,8 @@ extension RunningServer {
 extension AdminRoute {
     /// The same route for a Larder that serves one command. The command can use the admin socket, but only to read.
     fileprivate var closedToCommand: AdminRoute {
-        if method == .get { return self }
-        return AdminRoute(method, path, parameters: parameters) { request, exchange in
+        if access == .read { return self }
+        return AdminRoute(method, path, access, parameters: parameters) { request, exchange in
             let reason = "a command cannot reload, stop or change the mode of the Larder that runs it"
             if request.wantsText {
                 exchange.answer(Status(403), text: "\(reason)\n")

@@ -39,6 +39,8 @@ final class RunningServer: Sendable {
     let served: Guarded<ServedSettings>
     /// The files that the active settings were read from.
     let readFiles: Guarded<(file: String?, empty: [String])>
+    /// The source of each active setting that a source sets.
+    let settingOrigins: Guarded<[String: String]>
     private let allowsEmpty: Bool
     let pinAudit = PinAudit()
     let recordings: RunningRecordings
@@ -48,8 +50,11 @@ final class RunningServer: Sendable {
     private let admin = Guarded<[AdminServer]>([])
     /// The address that serves metrics; `nil` without `metrics.listen`.
     let metricsAddress: ListenAddress?
-    /// The addresses of listeners that do not belong to the proxy, such as `metrics.listen`.
-    private let otherListeners: [PeerAddress]
+    /// The page's listener, while it is open.
+    let page = RunningPage()
+    let history = CounterHistory()
+    /// The addresses of listeners that do not belong to the proxy, such as `metrics.listen` and the page's.
+    let otherListeners: Guarded<[PeerAddress]>
     let startedAt = Timestamp.now
     /// The latest attempt to read the settings.
     let latestReload: Guarded<(at: Timestamp, succeeded: Bool)>
@@ -98,15 +103,18 @@ final class RunningServer: Sendable {
             plan, for: sockets.first.map { ListenAddress(address: $0.address.address, port: $0.address.port) } ?? .defaults[0],
             logger)
         let metricsSocket: ListeningSocket?
+        let pageSocket: ListeningSocket?
         do throws(ExitCode) {
-            // A Larder that serves one command opens no metrics socket: the address belongs to the Larder of `larder serve`.
-            metricsSocket = plan.servesCommand ? nil : try Self.openMetricsSocket(settings, logger)
+            // A Larder that serves one command opens neither: the addresses belong to the Larder of `larder serve`.
+            metricsSocket = plan.servesCommand ? nil : try Self.openSocket(settings.metrics.listen, "metrics.listen", logger)
+            pageSocket = plan.servesCommand ? nil : try Self.openSocket(settings.admin.listen, "admin.listen", logger)
         } catch {
             adminSocket?.close()
             throw error
         }
         metricsAddress = metricsSocket.map { ListenAddress(address: $0.address.address, port: $0.address.port) }
-        otherListeners = metricsSocket.map { [$0.address] } ?? []
+        let others = [metricsSocket, pageSocket].compactMap { $0?.address }
+        otherListeners = Guarded(others)
         latestReload = Guarded((startedAt, true))
         // Listening begins after the admin socket is opened, so that a client that can connect to a port also finds the admin socket.
         if opened == nil {
@@ -122,7 +130,7 @@ final class RunningServer: Sendable {
             active = try ServedSettings(settings).refreshingExpired()
             var serverSettings = ServerAssembly.serverSettings(active.settings)
             serverSettings.pseudonym = pseudonym
-            serverSettings.otherListeners = otherListeners
+            serverSettings.otherListeners = others
             serverSettings.listenerTLS = try ServerAssembly.listenerTLS(settings, of: settings)
             serverSettings.transport.audit = pinAudit
             room.bound(&serverSettings)
@@ -151,6 +159,7 @@ final class RunningServer: Sendable {
         startedWith = settings
         served = Guarded(active)
         readFiles = Guarded((loaded.file, loaded.emptyFiles))
+        settingOrigins = Guarded(loaded.origins)
         allowsEmpty = plan.allowsEmpty
         if !allowsEmpty {
             for file in loaded.emptyFiles { logger.warning("\(printable(file, limit: 4096)) is empty: it sets nothing") }
@@ -162,6 +171,7 @@ final class RunningServer: Sendable {
         freedMemory = try? FreedMemory()
         if let adminSocket { try serveAdmin(on: adminSocket, plan) }
         if let metricsSocket { try serveMetrics(on: metricsSocket, plan) }
+        if let pageSocket { try servePage(on: pageSocket, plan, samples: adminSocket == nil) }
     }
 
     /// The active trust settings.
@@ -199,6 +209,20 @@ final class RunningServer: Sendable {
     /// Keeps a server of the admin API alive until Larder ends.
     func keep(_ admin: AdminServer) { self.admin.withLock { $0.append(admin) } }
 
+    private func stopAdmin() {
+        let servers = admin.withLock { servers in
+            defer { servers = [] }
+            return servers
+        }
+        for server in servers { server.stop() }
+    }
+
+    /// Stops a server of the admin API before Larder ends.
+    func end(_ admin: AdminServer) {
+        self.admin.withLock { $0.removeAll { $0 === admin } }
+        admin.stop()
+    }
+
     /// Whether this Larder accepts no further clients.
     var isStopping: Bool { isDraining.load(ordering: .relaxed) }
 
@@ -220,11 +244,13 @@ final class RunningServer: Sendable {
 
     /// Stops everything that serves, and waits until all of it has ended. Call it once.
     func close() {
-        for server in admin.withLock({ $0 }) { server.stop() }
+        stopAdmin()
         freedMemory?.close()
         server.stop()
         // If a change of the settings is in progress, waits until it is complete.
         reloading.sync {}
+        // That change may have opened the page.
+        stopAdmin()
         store.shutdown()
         finishRecording()
         telemetry?.close()
@@ -297,6 +323,7 @@ final class RunningServer: Sendable {
                 return .refused(problems: [error.reason])
             }
             readFiles.withLock { $0 = (loaded.file, loaded.emptyFiles) }
+            settingOrigins.withLock { $0 = loaded.origins }
             let warnings = loaded.warnings + settings.tls.warnings() + settings.admissionWarnings + settings.policyWarnings
             for warning in warnings + served.withLock({ $0.replayWarnings }) {
                 log.logger.warning("\(warning)")
@@ -319,7 +346,7 @@ final class RunningServer: Sendable {
         }
         var serverSettings = ServerAssembly.serverSettings(settings)
         serverSettings.pseudonym = pseudonym
-        serverSettings.otherListeners = otherListeners
+        serverSettings.otherListeners = otherListeners.withLock { $0 }
         do throws(CertificateAuthority.AuthorityFault) {
             serverSettings.listenerTLS = try ServerAssembly.listenerTLS(settings, of: startedWith, active: server.listenerTLS)
         } catch {

@@ -9,6 +9,8 @@ struct StartMessage {
     let settingsFile: String?
     /// The address of `metrics.listen`.
     var metrics: ListenAddress?
+    /// The address of `admin.listen`.
+    var page: ListenAddress?
     let mode: LarderSettings.Mode
 
     func text(style: Terminal.Style) -> String {
@@ -19,6 +21,7 @@ struct StartMessage {
         lines.append("  store     \(printable(storePath, limit: 4096))")
         if let settingsFile { lines.append("  settings  \(printable(settingsFile, limit: 4096))") }
         if let metrics { lines.append("  metrics   http://\(metrics)/metrics") }
+        if let page { lines.append("  page      http://\(page)/ (`larder ui` prints a link)") }
         if mode == .auto { lines.append("  mode      auto: offline while this machine has no network") }
         if mode == .offline {
             lines.append("  mode      offline: no request is forwarded; stored responses are served at any age")

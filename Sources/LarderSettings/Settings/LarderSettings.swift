@@ -239,6 +239,8 @@ extension LarderSettings {
 
     package struct Admin: Equatable, Sendable {
         package var socket = AdminSocketPlace.auto
+        /// The loopback address at which Larder serves the page; `nil` if only `larder ui` opens the page.
+        package var listen: ListenAddress?
     }
 
     package struct Metrics: Equatable, Sendable {

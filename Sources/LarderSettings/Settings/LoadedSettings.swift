@@ -7,14 +7,18 @@ package struct LoadedSettings {
     package var emptyFiles: [String]
     /// Messages about possible mistakes in the files.
     package var remarks: [String]
+    /// The source of each setting that a source sets: a file, an environment variable or an option.
+    package var origins: [String: String]
 
     package init(
-        settings: LarderSettings, file: String?, sources: SettingsSources, emptyFiles: [String] = [], remarks: [String] = []
+        settings: LarderSettings, file: String?, sources: SettingsSources, emptyFiles: [String] = [], remarks: [String] = [],
+        origins: [String: String] = [:]
     ) {
         self.settings = settings
         self.file = file
         self.sources = sources
         self.emptyFiles = emptyFiles
         self.remarks = remarks
+        self.origins = origins
     }
 }

@@ -29,6 +29,11 @@ package struct Setting: Sendable {
         show = { form.show($0[keyPath: path]) }
     }
 
+    /// The setting's value in YAML, without secrets.
+    package func text(in settings: LarderSettings) -> String { YAMLWriter.inline(show(settings)) }
+
+    package var defaultText: String { YAMLWriter.inline(defaultValue) }
+
     package var defaultValue: ShownValue { show(LarderSettings()) }
 
     /// The name of the setting's environment variable, for example `LARDER_STORE_MEMORY_HIGH`.

@@ -32,6 +32,10 @@ package enum SettingsConsistency {
                 "other machines can reach \(open): set clients.allow, clients.passwords or tls.clients, or listen on 127.0.0.1 or "
                     + "[::1]")
         }
+        // The page shows every request, and browsers on other machines would send its cookie without TLS.
+        if let page = settings.admin.listen, !page.isLoopback {
+            report("admin.listen", "other machines can reach \(page): use an address of this machine alone, 127.0.0.1 or [::1]")
+        }
         return problems
     }
 

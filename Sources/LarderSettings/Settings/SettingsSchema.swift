@@ -373,6 +373,12 @@ package enum SettingsSchema {
             "The Unix socket through which `larder status` and similar commands reach a running Larder. Only its owner can "
                 + "use it."),
         Setting(
+            "admin.listen", \.admin.listen,
+            .optional(
+                .plainAddress, or: "off",
+                meaning: "`larder ui` opens the page on a free port of 127.0.0.1, for as long as it is used"),
+            "The loopback address at which Larder serves its page. Browsers need a link from `larder ui`. See [ui.md](ui.md)."),
+        Setting(
             "metrics.listen", \.metrics.listen,
             .optional(.plainAddress, or: "off", meaning: "Larder serves these paths only on the admin socket"),
             "The address at which Larder serves `/metrics`, `/livez` and `/readyz` for monitoring, to anyone who can reach it."),

@@ -48,6 +48,8 @@ package struct SettingsSources: Sendable {
         package var notices: [String] = []
         /// Messages about possible mistakes: a file that sets nothing, or a key without a value.
         package var remarks: [String] = []
+        /// The source of each setting that a source sets: a file, an environment variable or an option.
+        package var origins: [String: String] = [:]
     }
 
     /// - Parameter isFirst: whether this is the first reading. The file may then be a pipe, which can be read only once.
@@ -143,8 +145,11 @@ package struct SettingsSources: Sendable {
             if case .problems(let problems) = outcome { unreadable += problems }
             outcome = .problems(unreadable)
         }
-        return Loaded(
+        var loaded = Loaded(
             outcome: outcome, file: path, warnings: warnings, emptyFiles: emptyFiles, notices: notices, remarks: remarks)
+        // Later sources override earlier ones.
+        for layer in layers { for name in SettingsReader.names(in: layer.root) { loaded.origins[name] = layer.name } }
+        return loaded
     }
 
     /// All names that environment variables may have, including names of settings in the previous version.

@@ -6,6 +6,17 @@ import TextCoding
 /// "complete"}`, with the record in hexadecimal digits.
 extension CacheAnswers {
     package static func chains(_ source: CacheSource) -> () -> AdminPiece {
+        origins(source) { origin, record, time in
+            .object([
+                ("origin", .string(origin)), ("time", .string(time.rfc3339)), ("record", .string(Hexadecimal.encode(record))),
+            ])
+        }
+    }
+
+    /// `{"origins": […], "complete"}`, with one value for each origin with a recorded chain.
+    package static func origins(
+        _ source: CacheSource, json: @escaping (_ origin: String, _ record: [UInt8], Timestamp) -> JSONText
+    ) -> () -> AdminPiece {
         var listing = ChainListing()
         var left: [(key: String, value: ChainListing.Recorded)]?
         var isFirst = true
@@ -25,19 +36,8 @@ extension CacheAnswers {
             }
             left = Array(next.dropFirst())
             defer { isFirst = false }
-            return .piece(Array(((isFirst ? "" : ",") + json(origin).written()).utf8))
+            let value = json(printable(origin.key, limit: 512), Array(origin.value.chain.octets), origin.value.time)
+            return .piece(Array(((isFirst ? "" : ",") + value.written()).utf8))
         }
-    }
-
-    private static func json(_ origin: (key: String, value: ChainListing.Recorded)) -> JSONText {
-        .object([
-            ("origin", .string(printable(origin.key, limit: 512))), ("time", .string(origin.value.time.rfc3339)),
-            ("record", .string(Hexadecimal.encode(origin.value.chain.octets))),
-        ])
-    }
-
-    private static func hexadecimal(_ bytes: [UInt8]) -> [UInt8] {
-        let digits = Array("0123456789abcdef".utf8)
-        return bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
     }
 }

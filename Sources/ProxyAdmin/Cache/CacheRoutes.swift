@@ -9,7 +9,7 @@ import TextCoding
 package enum CacheRoutes {
     package static func all(_ store: ResponseStore, _ server: ProxyServer) -> [AdminRoute] {
         [
-            AdminRoute(.get, "/v1/cache/entries", parameters: filters + [output, AdminParameter("limit", .count)]) {
+            AdminRoute(.get, "/v1/cache/entries", .read, parameters: filters + [output, AdminParameter("limit", .count)]) {
                 request, exchange in
                 guard let question = Question(request, exchange) else { return }
                 exchange.stream(
@@ -17,18 +17,19 @@ package enum CacheRoutes {
                     next: CacheAnswers.list(
                         CacheSource(store), question.filter, at: question.now, question.form, limit: question.limit))
             },
-            AdminRoute(.get, "/v1/cache/tally", parameters: filters + [output]) { request, exchange in
+            AdminRoute(.get, "/v1/cache/tally", .read, parameters: filters + [output]) { request, exchange in
                 guard let question = Question(request, exchange) else { return }
                 exchange.stream(
                     contentType: question.contentType,
                     next: CacheAnswers.tally(
                         CacheSource(store), question.filter, at: question.now, isText: question.form == .text))
             },
-            AdminRoute(.get, "/v1/cache/chains") { _, exchange in
+            AdminRoute(.get, "/v1/cache/chains", .read) { _, exchange in
                 exchange.stream(contentType: "application/json", next: CacheAnswers.chains(CacheSource(store)))
             },
             AdminRoute(
-                .get, "/v1/cache/response", parameters: choice + [output, AdminParameter("secrets", .words(["shown"]))]
+                .get, "/v1/cache/response", .read,
+                parameters: choice + [output, AdminParameter("secrets", .words(["shown"]), isForSocket: true)]
             ) { request, exchange in
                 guard let question = Question(request, exchange), let found = question.find(in: CacheSource(store)) else {
                     return
@@ -37,7 +38,7 @@ package enum CacheRoutes {
                 if question.form == .text { return exchange.answer(text: details.map(\.text).joined(separator: "\n")) }
                 exchange.answer(json: .array(details.map(\.json)))
             },
-            AdminRoute(.get, "/v1/cache/body", parameters: choice + [AdminParameter("range")]) { request, exchange in
+            AdminRoute(.get, "/v1/cache/body", .socket, parameters: choice + [AdminParameter("range")]) { request, exchange in
                 let source = CacheSource(store)
                 guard let question = Question(request, exchange), let found = question.find(in: source)?.first else { return }
                 let bytes: Range<UInt64>
@@ -49,7 +50,7 @@ package enum CacheRoutes {
                 exchange.stream(
                     contentType: "application/octet-stream", next: CacheAnswers.body(source, of: found.response, bytes))
             },
-            AdminRoute(.post, "/v1/cache/verify", parameters: [output]) { request, exchange in
+            AdminRoute(.post, "/v1/cache/verify", .read, parameters: [output]) { request, exchange in
                 guard let question = Question(request, exchange) else { return }
                 guard store.hasFile else {
                     return exchange.refuse(
@@ -60,7 +61,7 @@ package enum CacheRoutes {
                     next: CacheAnswers.verification(CacheSource(store), isText: question.form == .text))
             },
             AdminRoute(
-                .post, "/v1/cache/purge",
+                .post, "/v1/cache/purge", .change,
                 parameters: filters + [
                     output, AdminParameter("soft", .words(["yes", "no"])), AdminParameter("all", .words(["yes", "no"])),
                 ]

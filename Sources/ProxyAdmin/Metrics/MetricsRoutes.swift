@@ -9,7 +9,7 @@ import ResponseStore
 package enum MetricsRoutes {
     package static func all(of process: StatusSource, server: ProxyServer, store: ResponseStore) -> [AdminRoute] {
         [
-            AdminRoute(.get, "/metrics") { request, exchange in
+            AdminRoute(.get, "/metrics", .read) { request, exchange in
                 let format = format(for: request)
                 let reply = exchange.loop.reply { (answer: (LoopStatistics, MetricsSnapshot)) in
                     let report = MetricsReport(
@@ -18,8 +18,8 @@ package enum MetricsRoutes {
                 }
                 server.metrics(reply)
             },
-            AdminRoute(.get, "/livez") { _, exchange in exchange.answer(text: "ok\n") },
-            AdminRoute(.get, "/readyz") { _, exchange in
+            AdminRoute(.get, "/livez", .read) { _, exchange in exchange.answer(text: "ok\n") },
+            AdminRoute(.get, "/readyz", .read) { _, exchange in
                 if let reason = process.unreadyReason() {
                     exchange.answer(Status(503), text: "\(reason)\n")
                 } else {

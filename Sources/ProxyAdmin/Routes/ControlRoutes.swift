@@ -24,7 +24,8 @@ package enum ControlRoutes {
     package static func reload(
         _ reload: @escaping @Sendable (_ allowsEmpty: Bool, _ ended: @escaping @Sendable (Reload) -> Void) -> Void
     ) -> AdminRoute {
-        AdminRoute(.post, "/v1/reload", parameters: [AdminParameter("allow_empty", .words(["true"]))]) { request, exchange in
+        AdminRoute(.post, "/v1/reload", .change, parameters: [AdminParameter("allow_empty", .words(["true"]))]) {
+            request, exchange in
             let reply = exchange.loop.reply { (outcome: Reload) in answer(outcome, to: request, exchange) }
             reload(request["allow_empty"] != nil) { reply.send($0) }
         }
@@ -51,7 +52,7 @@ package enum ControlRoutes {
 
     /// - Parameter stop: begins the shutdown and returns at once. It is called after the response is sent.
     package static func stop(_ stop: @escaping @Sendable () -> Void) -> AdminRoute {
-        AdminRoute(.post, "/v1/stop") { request, exchange in
+        AdminRoute(.post, "/v1/stop", .socket) { request, exchange in
             if request.wantsText {
                 exchange.answer(Status(202), text: "stopping\n")
             } else {

@@ -13,11 +13,11 @@ package enum ExplainRoutes {
     /// - Parameter tellsQuery: whether the query of a URL may be shown, as in the log.
     package static func routes(server: ProxyServer, store: ResponseStore, tellsQuery: Bool) -> [AdminRoute] {
         [
-            AdminRoute(.get, "/v1/traces", parameters: [AdminParameter("id")]) { request, exchange in
+            AdminRoute(.get, "/v1/traces", .read, parameters: [AdminParameter("id")]) { request, exchange in
                 trace(request, exchange, server)
             },
             AdminRoute(
-                .post, "/v1/explain",
+                .post, "/v1/explain", .read,
                 parameters: [AdminParameter("content", .count), AdminParameter("client"), AdminParameter("user")]
             ) { request, exchange in
                 explain(request, exchange, server, store, tellsQuery)

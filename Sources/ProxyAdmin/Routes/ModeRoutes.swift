@@ -57,9 +57,10 @@ package enum ModeRoutes {
         change: @escaping @Sendable (Change, _ ended: @escaping @Sendable (Outcome) -> Void) -> Void
     ) -> [AdminRoute] {
         [
-            AdminRoute(.get, "/v1/mode") { answer(tell(), to: $0, $1) },
+            AdminRoute(.get, "/v1/mode", .read) { answer(tell(), to: $0, $1) },
             AdminRoute(
-                .post, "/v1/mode", parameters: [AdminParameter("mode", .words(modes)), AdminParameter("reset", .words(["true"]))]
+                .post, "/v1/mode", .change,
+                parameters: [AdminParameter("mode", .words(modes)), AdminParameter("reset", .words(["true"]))]
             ) { request, exchange in
                 let reply = exchange.loop.reply { (outcome: Outcome) in
                     switch outcome {

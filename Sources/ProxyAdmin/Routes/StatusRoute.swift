@@ -7,7 +7,7 @@ import ResponseStore
 /// `GET /v1/status`: the state and the statistics of this Larder, as JSON or as text.
 package enum StatusRoute {
     package static func route(of process: StatusSource, server: ProxyServer, store: ResponseStore) -> AdminRoute {
-        AdminRoute(.get, "/v1/status") { request, exchange in
+        AdminRoute(.get, "/v1/status", .read) { request, exchange in
             let wantsText = request.wantsText
             let reply = exchange.loop.reply { (loops: LoopStatistics) in
                 let report = StatusReport(

@@ -157,15 +157,16 @@ extension ExchangeDriver {
         let tellsQuery = accessLog.includesQuery
         let ring = traces
         let conditions = exchange.clientConditions
+        let mode = exchange.mode
         exchange.withTraced { trace, request, key in
             let keyEnd = tellsQuery || request.target.query.isEmpty ? key.count : Self.endBeforeQuery(of: key)
             // The record is constructed in one step, so that no field is written twice.
             let record = TraceRecord(
                 id: id, trace: copy trace, durationMicroseconds: UInt64(loop.now.microseconds(since: startedAt)),
-                bytesSent: delivery.headCount + delivery.sentCount,
+                bytesSent: delivery.headCount + delivery.sentCount, finishedAt: loop.now,
                 connectMicroseconds: UInt32(clamping: fetch.metrics.connectTime),
                 firstByteMicroseconds: UInt32(clamping: fetch.metrics.firstByteTime),
-                reusedConnection: fetch.metrics.isConnectionReused,
+                reusedConnection: fetch.metrics.isConnectionReused, mode: mode,
                 conditions: conditions, isKeyCut: keyEnd < key.count)
             ring.note(
                 record, method: request.span(of: request.methodName),

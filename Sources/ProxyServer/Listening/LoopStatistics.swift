@@ -18,6 +18,8 @@ package struct LoopStatistics: Sendable {
     /// The number of times that the loop has woken up.
     package var turns: UInt64 = 0
 
+    package init() {}
+
     package func count(of outcome: DecisionTrace.Outcome) -> UInt64 { counts[Int(outcome.rawValue)] }
 
     package var requests: UInt64 {

@@ -77,7 +77,7 @@ final class LoopWorker {
         auditLog = shared.auditLog
         telemetry = shared.telemetry
         let traceLimits = current.settings.traceLimits
-        traces = TraceRing(count: traceLimits.count, byteCount: traceLimits.byteCount / loops)
+        traces = TraceRing(loop: index, count: traceLimits.count, byteCount: traceLimits.byteCount / loops)
         readBuffer = .allocate(byteCount: RecordBuffers.contentLength, alignment: 16)
     }
 

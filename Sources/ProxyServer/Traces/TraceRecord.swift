@@ -1,3 +1,4 @@
+import EventLoop
 import HTTPCaching
 import HTTPMessage
 import ProxyCore
@@ -9,6 +10,8 @@ struct TraceRecord {
     var trace = DecisionTrace()
     var durationMicroseconds: UInt64 = 0
     var bytesSent: UInt64 = 0
+    /// When the exchange ended. A later record of the same loop never has an earlier time.
+    var finishedAt = MonotonicTime(nanoseconds: 0)
     // The following times are limited to 4,294,967,295 microseconds, which is more than an hour.
     var connectMicroseconds: UInt32 = 0
     var firstByteMicroseconds: UInt32 = 0
@@ -20,6 +23,8 @@ struct TraceRecord {
     var keyCount: UInt16 = 0
     var methodCount: UInt8 = 0
     var reusedConnection = false
+    /// The mode in which the request was handled.
+    var mode = ExchangeContext.Mode.live
     /// The client's conditions.
     var conditions = RequestConditions()
     /// Whether the key equals the URL, so that the ring has no separate text for the key.
@@ -39,6 +44,7 @@ package struct TracedRequest: Sendable {
     package let firstByteMicroseconds: UInt64
     package let bytesSent: UInt64
     package let reusedConnection: Bool
+    package let mode: ExchangeContext.Mode
     package let method: String
     /// The target as in the log: without its query if the settings say so, and truncated if it is very long.
     package let url: String
@@ -51,6 +57,20 @@ package struct TracedRequest: Sendable {
     package let rules: [String]
     /// The origin server's directives that rules overrode, each with the rule.
     package let overrides: [RuleOverride]
+    /// The place among all traces.
+    package let place: TracePlace
+}
+
+/// The place of a trace in the order in which requests finished.
+package struct TracePlace: Comparable, Sendable {
+    let finishedAt: MonotonicTime
+    let loop: Int
+    /// The number of records that the loop had written before.
+    let number: Int
+
+    package static func < (left: TracePlace, right: TracePlace) -> Bool {
+        (left.finishedAt, left.loop, left.number) < (right.finishedAt, right.loop, right.number)
+    }
 }
 
 /// An origin server's directive that a rule overrode.

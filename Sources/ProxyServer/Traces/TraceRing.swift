@@ -7,11 +7,12 @@ import ProxyCore
 /// Records are trivial and have fixed slots; their texts are in a separate ring. A record whose texts were overwritten is lost too. Only
 /// the two blocks are allocated, and the system provides their memory when it is first written.
 final class TraceRing {
+    private let loop: Int
     private let records: UnsafeMutablePointer<TraceRecord>
     private let recordLimit: Int
     private var texts: TextRing
     /// The total number of records written.
-    private var recordCount = 0
+    private(set) var recordCount = 0
     /// The slot of the next record.
     private var nextRecord = 0
 
@@ -23,9 +24,11 @@ final class TraceRing {
     static let overridesLimit = 256
 
     /// - Parameters:
-    /// - count: the maximum number; 0 keeps none.
+    ///   - loop: the index of the loop.
+    ///   - count: the maximum number; 0 keeps none.
     ///   - byteCount: for records and texts together.
-    init(count: Int, byteCount: Int) {
+    init(loop: Int = 0, count: Int, byteCount: Int) {
+        self.loop = loop
         let stride = MemoryLayout<TraceRecord>.stride
         let fitting = max(0, byteCount) * 3 / 4 / stride
         recordLimit = min(count, fitting)
@@ -86,7 +89,7 @@ final class TraceRing {
         for number in stride(from: recordCount - 1, through: max(0, recordCount - recordLimit), by: -1) {
             let record = records[number % recordLimit]
             guard texts.holds(record.textStart) else { return nil }
-            if record.id == id { return read(record) }
+            if record.id == id { return read(record, number) }
         }
         return nil
     }
@@ -97,7 +100,7 @@ final class TraceRing {
         for number in stride(from: recordCount - 1, through: max(0, recordCount - recordLimit), by: -1) {
             let record = records[number % recordLimit]
             guard texts.holds(record.textStart) else { return nil }
-            if record.trace.storage != nil, hasMethod(method, key: key, record) { return read(record) }
+            if record.trace.storage != nil, hasMethod(method, key: key, record) { return read(record, number) }
         }
         return nil
     }
@@ -118,7 +121,32 @@ final class TraceRing {
         return count
     }
 
-    private func read(_ record: TraceRecord) -> TracedRequest {
+    /// Visits records from the newest to the oldest.
+    /// - Parameters:
+    ///   - end: only records that were written before the record with this number.
+    ///   - limit: the maximum number of records to visit.
+    ///   - visit: returns whether to continue.
+    /// - Returns: the `end` for the next call; `nil` if no older record is kept, or `visit` stopped.
+    func visit(before end: Int, atMost limit: Int, _ visit: (borrowing TraceView) -> Bool) -> Int? {
+        if isOff { return nil }
+        let oldest = max(0, recordCount - recordLimit)
+        var number = min(end, recordCount) - 1
+        var left = limit
+        while number >= oldest, left > 0 {
+            let record = records[number % recordLimit]
+            guard texts.holds(record.textStart) else { return nil }
+            let view = TraceView(record, loop: loop, number: number, texts: texts.text(record.textStart))
+            guard visit(view) else { return nil }
+            number -= 1
+            left -= 1
+        }
+        return number >= oldest ? number + 1 : nil
+    }
+
+    /// The trace in this view. The view must be of this ring.
+    func read(_ view: borrowing TraceView) -> TracedRequest { read(view.record, view.number) }
+
+    private func read(_ record: TraceRecord, _ number: Int) -> TracedRequest {
         var left = texts.text(record.textStart)[...]
         func text(_ count: Int) -> String {
             defer { left = left.dropFirst(count) }
@@ -133,9 +161,9 @@ final class TraceRing {
             id: record.id, trace: record.trace, durationMicroseconds: record.durationMicroseconds,
             connectMicroseconds: UInt64(record.connectMicroseconds),
             firstByteMicroseconds: UInt64(record.firstByteMicroseconds),
-            bytesSent: record.bytesSent, reusedConnection: record.reusedConnection, method: method, url: url,
+            bytesSent: record.bytesSent, reusedConnection: record.reusedConnection, mode: record.mode, method: method, url: url,
             key: record.isKeyURL ? url : key, isKeyCut: record.isKeyCut, conditions: record.conditions, rules: rules,
-            overrides: overrides)
+            overrides: overrides, place: TracePlace(finishedAt: record.finishedAt, loop: loop, number: number))
     }
 
     private static func override(_ line: Substring) -> RuleOverride {

@@ -42,6 +42,7 @@ final class StoreFileAccess {
         while true {
             switch next() {
             case .piece(let bytes): take(bytes[...])
+            case .notYet: preconditionFailure("the contents of a file are never awaited")
             case .end: return
             case .broken: throw ExitCode.failure
             }
