@@ -369,6 +369,13 @@ extension Exchange {
         body(request, response)
     }
 
+    /// The request's place in a distributed trace; `nil` if the request is not traced.
+    package var traceContext: TraceContext? {
+        guard let sampling = context.tracing else { return nil }
+        let trace = TraceContext(request.fields, id: id, sampling)
+        return trace.isSampled ? trace : nil
+    }
+
     /// Lends the trace, the request's head and its key to the log. The function is mutating so that nothing is copied.
     package mutating func withTraced(
         _ body: (_ trace: borrowing DecisionTrace, _ request: borrowing RequestHead, _ key: Span<UInt8>) -> Void

@@ -94,11 +94,9 @@ package struct TraceContext: Equatable, Sendable {
     }
 }
 
-extension Exchange {
-    /// The request's place in a trace; `nil` if traces are off, or the request is not traced.
-    package var traceContext: TraceContext? {
-        guard let sampling = context.tracing else { return nil }
-        let trace = TraceContext(request.fields, id: id, sampling)
-        return trace.isSampled ? trace : nil
-    }
+extension DecisionTrace {
+    /// Whether the span of the exchange with the client is an error: by OpenTelemetry's conventions for HTTP, only a server's own error is.
+    package var isServerError: Bool { status >= 500 }
+    /// Whether the span of the exchange with the origin is an error: there, a client's error is one too.
+    package var isUpstreamError: Bool { upstreamStatus == 0 || upstreamStatus >= 400 }
 }

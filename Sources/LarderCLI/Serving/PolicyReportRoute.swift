@@ -7,7 +7,7 @@ import SecretScanning
 /// `GET /v1/policy/report`: the requests that report mode has forwarded since the settings were read, in groups.
 enum PolicyReportRoute {
     static func route(_ server: ProxyServer) -> AdminRoute {
-        AdminRoute(.get, "/v1/policy/report") { request, exchange in
+        AdminRoute(.get, "/v1/policy/report", .read) { request, exchange in
             let found = server.policyReport.groups
             let mask = SecretMask()
             let groups = found.groups.map { group in

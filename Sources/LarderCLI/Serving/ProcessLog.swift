@@ -1,4 +1,5 @@
 import CommandSupport
+import EventLoop
 import LarderSettings
 import Logging
 import Synchronization
@@ -83,7 +84,7 @@ struct StandardErrorLog: LogHandler {
 final class LogListener: Sendable {
     typealias Receiver = @Sendable (Logger.Level, String) -> Void
 
-    private let receiver = Mutex<Receiver?>(nil)
+    private let receiver = Guarded<Receiver?>(nil)
 
     func set(_ receiver: Receiver?) { self.receiver.withLock { $0 = receiver } }
 

@@ -12,8 +12,8 @@ extension ExchangeDriver {
         if let transform = exchange.trace.transform { worker.note(transform) }
         if exchange.trace.reported != nil || exchange.trace.shadow != nil { reportPolicy() }
         keepTrace()
-        if worker.auditLog != nil { noteAudit() }
-        if worker.telemetry != nil { noteSpans() }
+        if let log = worker.auditLog { ExchangeAudit(self, in: log).note() }
+        if let telemetry = worker.telemetry { ExchangeSpans(self, to: telemetry).note() }
         if accessLog.isOff { return }
         let record = accessRecord()
         if let recorder = recording.takeLoggedRecorder() { return logOnceRecorded(record, in: recorder) }
