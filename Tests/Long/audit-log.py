@@ -81,11 +81,8 @@ def damages():
     check(found == DAMAGES, f"{found} of {DAMAGES} damages are found (seed {seed})")
     for path, lines in files.items():
         path.write_bytes(b"\n".join(lines) + b"\n")
-    # A cut after a seal: the log is complete up to this seal, and only a later seal shows the cut.
-    lines = files[log]
-    last = max((number for number, line in enumerate(lines[:-1]) if b'"event":"seal"' in line), default=None)
-    check(last is not None, "the newest file has two seals")
-    log.write_bytes(b"\n".join(lines[:last + 1]) + b"\n")
+    # Each older file ends with a seal. Without the newest file, the log is complete up to this seal, and only a later seal shows the cut.
+    parts(log)[-2].replace(log)
     check(verify(log)[0] == 0, "a log that was cut after a seal looks complete")
     code, report = verify(log, "--seal", seal)
     check(code == 5 and not report["found_seal"], "with a later seal, the cut is found")
