@@ -6,6 +6,7 @@ import ServerTrust
 struct OpenedAuditFile: Sendable {
     let path: String
     let descriptor: Int32
+    let device: dev_t
     let inode: ino_t
     private(set) var size: Int64
     /// The time of the first line, in milliseconds since 1970; `nil` in an empty file.
@@ -20,12 +21,19 @@ struct OpenedAuditFile: Sendable {
             Glibc.close(descriptor)
             throw AuditLogUnusable("\(path) is not a regular file")
         }
+        // A file from before may be readable by others.
+        if facts.st_mode & 0o077 != 0, fchmod(descriptor, 0o600) != 0 {
+            let code = errno
+            Glibc.close(descriptor)
+            throw AuditLogUnusable(path, code: code)
+        }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             Glibc.close(descriptor)
             throw AuditLogUnusable("another process writes to \(path); give each Larder its own audit log")
         }
         self.path = path
         self.descriptor = descriptor
+        device = facts.st_dev
         inode = facts.st_ino
         size = Int64(facts.st_size)
     }
@@ -46,14 +54,24 @@ struct OpenedAuditFile: Sendable {
             throw AuditLogUnusable("\(path): \(error.reason)")
         }
         beganAt = begin
-        // A file that is not an audit log stays as it is.
-        if scan.last == 0, size > 0 { throw AuditLogUnusable("\(path) is not an audit log; name another file") }
+        // A file that is not an audit log stays as it is. A crash may leave a part of the first line.
+        if scan.last == 0, size > 0, complete > 0 || !beginsAsLine {
+            throw AuditLogUnusable("\(path) is not an audit log; name another file")
+        }
         let cut = size - complete
         if cut > 0 {
             guard ftruncate(descriptor, off_t(complete)) == 0 else { throw AuditLogUnusable(path, code: errno) }
             size = complete
         }
         return cut
+    }
+
+    /// Whether the file begins as the first line of a log does.
+    private var beginsAsLine: Bool {
+        var bytes = Array("{\"seq\":".utf8)
+        let expected = bytes
+        let count = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
+        return count > 0 && bytes.prefix(count).elementsEqual(expected.prefix(count))
     }
 
     private static func milliseconds(_ text: [UInt8]) -> Int64? {
@@ -65,6 +83,7 @@ struct OpenedAuditFile: Sendable {
 final class AuditLogFile {
     private let path: String
     private let descriptor: Int32
+    private let device: dev_t
     private let inode: ino_t
     private(set) var size: Int64
     /// The time of the first line, in milliseconds since 1970; `nil` in an empty file.
@@ -73,6 +92,7 @@ final class AuditLogFile {
     init(_ opened: OpenedAuditFile) {
         path = opened.path
         descriptor = opened.descriptor
+        device = opened.device
         inode = opened.inode
         size = opened.size
         beganAt = opened.beganAt
@@ -83,7 +103,7 @@ final class AuditLogFile {
     /// Whether the path still names this file.
     var isInPlace: Bool {
         var facts = stat()
-        return stat(path, &facts) == 0 && facts.st_ino == inode
+        return stat(path, &facts) == 0 && facts.st_ino == inode && facts.st_dev == device
     }
 
     /// Appends whole lines; if that fails, none of them.

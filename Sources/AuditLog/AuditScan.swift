@@ -30,6 +30,10 @@ package struct AuditScan: Sendable {
     package private(set) var problems: [Problem] = []
     package private(set) var problemCount = 0
     package private(set) var foundWanted = false
+    /// Whether the line of the wanted seal is another line.
+    private var hasOtherLine = false
+    /// The hash that the first line names as that of the line before it.
+    private(set) var hashBefore = AuditLine.firstHash
     /// The hash of the last line.
     private(set) var hash = AuditLine.firstHash
     /// Whether the last line is a seal, or the first line of a file after a seal: then no line can have been changed before a new start.
@@ -61,6 +65,7 @@ package struct AuditScan: Sendable {
         if line == 1, !parts.event.elementsEqual("opened".utf8) { note("lines are missing before the first line of the file") }
         if first == 0 {
             first = parts.number
+            hashBefore = parts.previous
             if parts.number == 1, parts.previous != AuditLine.firstHash { note("the first line names a line before it") }
         } else if parts.number != last + 1 {
             note(
@@ -82,7 +87,8 @@ package struct AuditScan: Sendable {
             if wanted.hash == hash {
                 foundWanted = true
             } else {
-                note("line \(parts.number) is not the line that the given seal names")
+                hasOtherLine = true
+                note("line \(parts.number) is not the seal that it was")
             }
         }
     }
@@ -106,8 +112,15 @@ package struct AuditScan: Sendable {
 
     /// Called after the last file.
     package mutating func end() {
-        guard let wanted, !foundWanted, wanted.number > last else { return }
-        note("lines are missing at the end: the given seal is line \(wanted.number), and the log ends at line \(last)")
+        guard let wanted, !foundWanted, !hasOtherLine else { return }
+        if wanted.number > last {
+            note("lines are missing at the end: the log ends at line \(last), before the seal in line \(wanted.number)")
+        } else if wanted.number + 1 == first, wanted.hash == hashBefore {
+            // The file that ended with this seal was deleted, as it was the oldest, and the first line names it.
+            foundWanted = true
+        } else {
+            note("the seal of line \(wanted.number) is not in the log, which begins with line \(first)")
+        }
     }
 
     private mutating func note(_ reason: String) {

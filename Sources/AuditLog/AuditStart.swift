@@ -22,7 +22,7 @@ struct AuditStart: Sendable {
         let kept = try Self.keptSeal(configuration.sealPath)
         var file = try OpenedAuditFile(configuration.path)
         // Earlier seals may have another key: only `larder log verify` gets all keys.
-        var scan = AuditScan(keys: [key.octets])
+        var scan = AuditScan(keys: [key.octets], wanted: kept)
         scan.begin(configuration.path)
         let cut: Int64
         do throws(AuditLogUnusable) {
@@ -31,9 +31,10 @@ struct AuditStart: Sendable {
             file.close()
             throw error
         }
+        if scan.last > 0 { scan.end() }
         self.file = file
         var facts: [(String, JSONText)] = []
-        var problem = scan.problems.first.map { "line \($0.line) of the file: \($0.reason)" }
+        let problem = scan.problems.first.map { "line \($0.line) of the file: \($0.reason)" }
         if cut > 0 { facts.append(("cut_bytes", .number(Int(cut)))) }
         if scan.last == 0, let kept {
             // The log continues in a new file, because the old file was moved or removed.
@@ -46,10 +47,7 @@ struct AuditStart: Sendable {
             hash = scan.hash
             unsealedCount = scan.unsealedCount
             newestSeal = scan.newestSeal
-            if let kept, kept.number > scan.last {
-                facts.append(("missing_seal", .string("\(kept)")))
-                problem = problem ?? "it ends before its newest seal, which is line \(kept.number)"
-            }
+            if let kept, !scan.foundWanted { facts.append(("missing_seal", .string("\(kept)"))) }
         }
         if let problem { facts.append(("problem", .string(problem))) }
         self.problem = problem

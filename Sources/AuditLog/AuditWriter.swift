@@ -21,8 +21,10 @@ final class AuditWriter: TimerHandler {
     private var isTimerSet = false
     private var nextWarning: MonotonicTime?
 
-    /// The maximum size of lines that are written at once, in bytes.
-    private static let batchLimit = 1 << 20
+    /// The maximum size of lines that are written at once, in bytes. A file exceeds its size by at most this much.
+    private let batchLimit: Int
+    /// After a failed renaming, a new file begins at this time at the earliest.
+    private var nextRotation: MonotonicTime?
     private static let warningIntervalMilliseconds = 60_000
 
     init(
@@ -30,6 +32,7 @@ final class AuditWriter: TimerHandler {
         warn: @escaping @Sendable (String) -> Void
     ) {
         self.configuration = configuration
+        batchLimit = min(1 << 20, max(4096, Int(clamping: configuration.fileSize / 8)))
         key = start.key
         number = start.number
         hash = start.hash
@@ -48,14 +51,18 @@ final class AuditWriter: TimerHandler {
     /// Writes all events that are waiting.
     func write() {
         let (events, lost) = queue.take()
-        lostCount += lost
+        if lost > 0 {
+            lostCount += lost
+            status.noteLost(lost)
+            warnOnce("the audit log cannot be written fast enough: events are lost, and their number is logged later")
+        }
         rotateIfDue()
         var batch: [AuditQueue.Event] = []
         var byteCount = 0
         for event in events {
             batch.append(event)
             byteCount += event.body.count
-            if byteCount >= Self.batchLimit {
+            if byteCount >= batchLimit {
                 append(batch)
                 rotateIfDue()
                 batch.removeAll(keepingCapacity: true)
@@ -118,6 +125,10 @@ final class AuditWriter: TimerHandler {
     func deadlinePassed(_ timer: TimerID) {
         isTimerSet = false
         seal()
+        if !file.isInPlace {
+            warnOnce("the audit log \(configuration.path) was moved or removed: Larder begins a new file")
+            reopen()
+        }
         rotateIfDue()
         setTimer()
     }
@@ -152,6 +163,7 @@ final class AuditWriter: TimerHandler {
 
     private func rotateIfDue() {
         guard let beganAt = file.beganAt else { return }
+        if let nextRotation, loop.now < nextRotation { return }
         let isOld = now.milliseconds - beganAt >= configuration.fileMilliseconds
         if file.size >= configuration.fileSize || isOld { rotate() }
     }
@@ -161,6 +173,7 @@ final class AuditWriter: TimerHandler {
         let name = AuditFiles.rotatedPath(of: configuration.path, last: number)
         guard file.isInPlace else { return reopen() }
         guard rename(configuration.path, name) == 0 else {
+            nextRotation = loop.now.advanced(milliseconds: Self.warningIntervalMilliseconds)
             return warnOnce(
                 "the audit log cannot be renamed to \(name): \(String(cString: strerror(errno))); it grows further")
         }

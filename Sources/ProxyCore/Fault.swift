@@ -108,6 +108,14 @@ package enum Fault: Equatable, Sendable {
 }
 
 extension Fault {
+    /// Whether a rule is the reason, so that its name explains the denial.
+    package var isByRule: Bool {
+        switch self {
+        case .deniedByRule, .limitReached, .contentHidden: true
+        default: GatewayError(self).status.code == 502
+        }
+    }
+
     /// Whether the settings or the rules reject the request or its response. A response that is only not stored is no denial.
     package var isDenial: Bool {
         switch self {

@@ -74,7 +74,7 @@ package struct TraceContext: Equatable, Sendable {
             var length = 0
             while length < name.count, ASCII.lowercased(output[place + length]) == name[length] { length += 1 }
             if length < name.count {
-                place += max(1, length > 1 ? 1 : length)
+                place += 1
                 continue
             }
             place += name.count

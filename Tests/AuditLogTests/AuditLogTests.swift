@@ -1,6 +1,7 @@
 import EventLoop
 import Foundation
 import HTTPMessage
+import ServerTrust
 import TestSupport
 import Testing
 import TextCoding
@@ -124,7 +125,7 @@ struct AuditLogTests {
         let scan = try stage.verify(seal: second)
         #expect(
             scan.problems.map(\.reason) == [
-                "lines are missing at the end: the given seal is line \(second.number), and the log ends at line \(first.number)"
+                "lines are missing at the end: the log ends at line \(first.number), before the seal in line \(second.number)"
             ])
         let other = try #require(AuditSeal("\(first.number):" + String(repeating: "0", count: 64)))
         #expect(try stage.verify(seal: other).problemCount == 1)
@@ -166,8 +167,87 @@ struct AuditLogTests {
         log = try AuditLog(stage.configuration()) { text in warnings.withLock { $0.append(text) } }
         log.close()
         #expect(warnings.withLock { $0 }.count == 1)
-        #expect(warnings.withLock { $0 }.first?.contains("ends before its newest seal, which is line \(newest.number)") == true)
+        #expect(warnings.withLock { $0 }.first?.contains("before the seal in line \(newest.number)") == true)
         #expect(try stage.lines().contains { $0.contains("\"missing_seal\":\"\(newest)\"") })
+    }
+
+    @Test(
+        "A start finds lines that were replaced after an older seal, and writes this into the log before the next seal covers them"
+    )
+    func replacedLines() throws {
+        let stage = try Stage()
+        var log = try AuditLog(stage.configuration())
+        note(3, in: log)
+        let older = try seal(log)
+        note(2, in: log)
+        log.close()
+        let newest = try #require(log.newestSeal)
+        // An attacker without the key appends correctly chained lines up to the number of the newest seal.
+        var forged = Array(try stage.lines().prefix(Int(older.number)))
+        var hash = older.hash
+        for number in older.number + 1...newest.number {
+            let body = AuditLog.body(.denied, at: .wallClock, [("url", .string("http://forged.test/"))])
+            let line = AuditLine.line(number, body, after: hash)
+            hash = SHA256Digest(of: line)
+            forged.append(String(decoding: line, as: UTF8.self))
+        }
+        try stage.write(forged)
+        let warnings = Guarded<[String]>([])
+        log = try AuditLog(stage.configuration()) { text in warnings.withLock { $0.append(text) } }
+        log.close()
+        #expect(warnings.withLock { $0 }.count == 1)
+        #expect(try stage.lines().contains { $0.contains("\"missing_seal\":\"\(newest)\"") && $0.contains("\"problem\":") })
+        #expect(try stage.verify(seal: newest).problemCount == 1)
+    }
+
+    @Test("A seal from before the log's first line is found only if the first line names it")
+    func olderSeals() throws {
+        let stage = try Stage()
+        let log = try AuditLog(stage.configuration(fileSize: 2048, count: 2))
+        var seals: [AuditSeal] = []
+        for _ in 0..<8 {
+            note(10, in: log)
+            seals.append(try seal(log))
+        }
+        log.close()
+        let first = try stage.verify().first
+        #expect(first > 1)
+        for seal in seals {
+            let scan = try stage.verify(seal: seal)
+            #expect(
+                scan.foundWanted == (seal.number >= first - 1) && (scan.problemCount == 0) == scan.foundWanted, "\(seal.number)")
+        }
+    }
+
+    @Test("A part of the first line, which a crash leaves, is removed; a readable file becomes private")
+    func tornFirstLine() throws {
+        let stage = try Stage()
+        try Data("{\"seq\":1,\"time\":\"20".utf8).write(to: URL(filePath: stage.path))
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: stage.path)
+        let log = try AuditLog(stage.configuration())
+        log.close()
+        #expect(try stage.verify().problems == [] && stage.lines().count == 4)
+        let attributes = try FileManager.default.attributesOfItem(atPath: stage.path)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+    }
+
+    @Test("Verifying while files rotate finds no problem")
+    func verifiesWhileRotating() throws {
+        let stage = try Stage()
+        let log = try AuditLog(stage.configuration(fileSize: 4096, count: 1000))
+        let isDone = Guarded(false)
+        let ended = Gate()
+        Thread.detachNewThread { [self] in
+            for _ in 0..<200 { note(20, in: log) }
+            log.seal {
+                isDone.withLock { $0 = true }
+                ended.open()
+            }
+        }
+        repeat { #expect(try stage.verify().problems == []) } while !isDone.withLock { $0 }
+        ended.wait()
+        log.close()
+        #expect(try stage.verify().problems == [])
     }
 
     @Test("Files rotate by size, the oldest are deleted, and the chain continues over all of them")

@@ -105,6 +105,27 @@ struct UITests {
         #expect(try String(contentsOfFile: "\(folder.path)/link", encoding: .utf8) + "\n" == opened.output)
     }
 
+    @Test("The OpenAPI document has every route of the API, each with a summary, and docs/admin.md names each path")
+    func describesTheAPI() throws {
+        let page = try Page()
+        let document = try page.json("/v1/openapi.json")
+        #expect(document["openapi"] as? String == "3.1.0")
+        let paths = try #require(document["paths"] as? [String: [String: [String: Any]]])
+        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../docs/admin.md")
+        let pages = try String(contentsOf: file, encoding: .utf8)
+        for (path, operations) in paths {
+            for (method, operation) in operations {
+                #expect((operation["summary"] as? String)?.isEmpty == false, "\(method) \(path)")
+            }
+            let name = path.split(separator: "/").last { !$0.hasPrefix("{") } ?? ""
+            #expect(pages.contains(name), "docs/admin.md does not name \(path)")
+        }
+        // The count of a purge's filters shows that parameters are described.
+        let purge = try #require(paths["/v1/cache/purge"]?["post"]?["parameters"] as? [[String: Any]])
+        #expect(purge.contains { $0["name"] as? String == "host" })
+        #expect(paths["/v1/requests/{id}"]?["get"] != nil && paths["/v1/stop"]?["post"]?["x-access"] as? String == "socket")
+    }
+
     @Test("The newest requests come first, in pages; each condition selects on the server; the list says what it has")
     func listsRequests() throws {
         let origin = origin()

@@ -79,19 +79,21 @@ extension RunningServer {
                 ControlRoutes.stop { self.drain() },
             ] + modeRoutes
         let status = statusSource(plan)
-        return [
-            StatusRoute.route(of: status, server: server, store: store),
-            ClientSetUpRoute.route(addresses) { self.trust },
-            PinAuditRoute.route(pinAudit) { self.trust }, PolicyReportRoute.route(server),
-            PolicyRoute.route(server: server), HistoryRoute.route(history, server: server),
-            RecordingsRoute.route(recordings) { self.served.withLock { $0.settings } },
-            SettingsRoute.route { self.settingsWithOrigins },
-            TrustRoute.route { self.trust }, TrustRoute.servers(store),
-            PageRoute.route { self.openPage(plan, $0) },
-        ] + (plan.servesCommand ? control.map(\.closedToCommand) : control) + CacheRoutes.all(store, server)
+        let routes =
+            [
+                StatusRoute.route(of: status, server: server, store: store),
+                ClientSetUpRoute.route(addresses) { self.trust },
+                PinAuditRoute.route(pinAudit) { self.trust }, PolicyReportRoute.route(server),
+                PolicyRoute.route(server: server), HistoryRoute.route(history, server: server),
+                RecordingsRoute.route(recordings) { self.served.withLock { $0.settings } },
+                SettingsRoute.route { self.settingsWithOrigins },
+                TrustRoute.route { self.trust }, TrustRoute.servers(store),
+                PageRoute.route { self.openPage(plan, $0) },
+            ] + (plan.servesCommand ? control.map(\.closedToCommand) : control) + CacheRoutes.all(store, server)
             + MetricsRoutes.all(of: status, server: server, store: store)
             + RequestRoutes.routes(server: server)
             + ExplainRoutes.routes(server: server, store: store, tellsQuery: plan.settings.log.access.includesQuery)
+        return routes + [OpenAPIRoute.route(of: routes, version: Version.number)]
     }
 
     private var settingsWithOrigins: (settings: LarderSettings, origins: [String: String]) {
@@ -124,6 +126,7 @@ extension RunningServer {
                 self.pinAudit.findings.listed.map { ("\($0.host):\($0.port)", $0.matchedCount, $0.mismatchedCount) }
             })
         source.auditLog = auditLog
+        if let telemetry = telemetry?.telemetry { source.undelivered = { telemetry.droppedCount } }
         return source
     }
 }

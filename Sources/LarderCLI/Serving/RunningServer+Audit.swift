@@ -23,7 +23,7 @@ extension RunningServer {
         do throws(AuditLogUnusable) {
             let log = plan.settings.log
             var configuration = AuditLog.Configuration(
-                path: URL(filePath: path).path, folder: AuditFolder.path(inState: folder))
+                path: URL(filePath: path).resolvingSymlinksInPath().path, folder: AuditFolder.path(inState: folder))
             configuration.requests = log.auditRequests == .all ? .all : .denied
             configuration.fileSize = Int64(clamping: log.auditFiles.size)
             configuration.fileMilliseconds = log.auditFiles.age.wholeMilliseconds

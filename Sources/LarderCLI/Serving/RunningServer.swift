@@ -28,7 +28,7 @@ final class RunningServer: Sendable {
     /// The audit log; `nil` if the settings name none, or for a Larder that serves one command.
     let auditLog: AuditLog?
     /// The export of traces and logs; `nil` if the settings name no collector.
-    private let telemetry: TelemetryExport?
+    let telemetry: TelemetryExport?
     private let freedMemory: FreedMemory?
     private let sources: SettingsSources
     private let pseudonym: String

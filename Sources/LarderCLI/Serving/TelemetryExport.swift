@@ -41,6 +41,8 @@ final class TelemetryExport: Sendable {
         listener = log.listener
         var configuration = SessionConfiguration()
         configuration.retries = .never
+        // Spans go to the named collector and to no other server.
+        configuration.redirects = .deny
         configuration.timeouts.total = .seconds(10)
         let session = try HTTPSession(configuration: configuration)
         let telemetry = telemetry
@@ -48,14 +50,20 @@ final class TelemetryExport: Sendable {
         let logger = log.logger
         Task {
             var nextWarning: ContinuousClock.Instant?
+            var known: UInt64 = 0
             for await batch in telemetry.batches {
-                let problem = await Self.send(batch, to: endpoint, by: session)
+                var problem = await Self.send(batch, to: endpoint, by: session)
+                if problem != nil {
+                    telemetry.noteUndelivered(batch.itemCount)
+                } else if telemetry.droppedCount > known {
+                    problem = "too slow"
+                }
+                known = telemetry.droppedCount
                 guard let problem else { continue }
-                telemetry.noteUndelivered(batch.itemCount)
                 if let nextWarning, ContinuousClock.now < nextWarning { continue }
                 nextWarning = .now + Self.warningInterval
                 logger.warning(
-                    "the collector \(printable(endpoint, limit: 256)) did not accept traces or logs (\(problem)); they are lost; reported at most once a minute"
+                    "the collector \(printable(endpoint, limit: 256)) did not accept traces or logs (\(problem)): they are lost, \(known) so far; reported at most once a minute"
                 )
             }
             await session.shutdown(.cancel)

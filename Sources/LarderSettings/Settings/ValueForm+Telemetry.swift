@@ -4,6 +4,7 @@ import TextCoding
 extension ValueForm where Value == String {
     static let collector = text(
         "the URL of a collector, such as http://127.0.0.1:4318", schema: .pattern("^https?://[^/?#@]+(/[^?#]*)?$"),
+        isSecret: true,
         parse: { text in
             let schemes = ["http://", "https://"]
             guard let scheme = schemes.first(where: { text.hasPrefix($0) }) else { return nil }
@@ -11,6 +12,12 @@ extension ValueForm where Value == String {
             let isPlain = rest.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
             guard isPlain, !rest.contains(where: { "?#@".contains($0) }), rest.first.map({ $0 != "/" && $0 != ":" }) == true
             else {
+                return nil
+            }
+            let authority = rest.prefix { $0 != "/" }
+            if let colon = authority.lastIndex(of: ":"), !authority.hasSuffix("]"),
+                UInt16(authority[authority.index(after: colon)...]) == nil
+            {
                 return nil
             }
             return text.hasSuffix("/") ? String(text.dropLast()) : text

@@ -40,6 +40,13 @@ struct MetricsReport {
             MetricFamily(
                 "larder_access_log_dropped_lines", .counter, "Lines of the access log that could not be written in time.",
                 .count(process.droppedLines())),
+            MetricFamily(
+                "larder_audit_log_lost_events", .counter, "Events of the audit log that could not be written.",
+                .count(process.auditLog?.lostCount ?? 0)),
+            MetricFamily(
+                "larder_telemetry_dropped_items", .counter,
+                "Spans and log messages that the OpenTelemetry collector did not get.",
+                .count(process.undelivered())),
         ]
         if let resident = ProcessMemory.residentBytes() {
             families.append(

@@ -45,6 +45,8 @@ package struct StatusSource: Sendable {
     package var memoryLimit: Int
     /// Lines that the access log dropped.
     package var droppedLines: @Sendable () -> UInt64
+    /// The number of spans and log messages that the collector did not get.
+    package var undelivered: @Sendable () -> UInt64 = { 0 }
     /// The audit log; `nil` if there is none.
     package var auditLog: AuditLog?
     /// The latest attempt to read the settings: the start, until the first reload.

@@ -44,7 +44,7 @@ struct ExchangeAudit {
         let row = GatewayError(fault)
         var members: [(String, JSONText)] = [("enforce", .string("deny")), ("code", .string("\(row.code.text)"))]
         if let detail = row.detail { members.append(("detail", .string("\(detail.text)"))) }
-        return members + ruleMember()
+        return members + (fault.isByRule ? ruleMember() : [])
     }
 
     private func ruleMember() -> [(String, JSONText)] {

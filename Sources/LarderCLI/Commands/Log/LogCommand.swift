@@ -67,12 +67,12 @@ struct LogVerifyCommand: ParsableCommand {
     }
 
     private func path() throws -> String {
-        if let file { return URL(filePath: file).path }
+        if let file { return URL(filePath: file).resolvingSymlinksInPath().path }
         guard let path = try options.load().settings.log.audit else {
             Terminal.talk("larder: the settings name no audit log (log.audit); name its file\n")
             throw ExitCode(2)
         }
-        return URL(filePath: path).path
+        return URL(filePath: path).resolvingSymlinksInPath().path
     }
 
     private func keys() throws(AuditVerification.Unreadable) -> [[UInt8]] {

@@ -68,9 +68,10 @@ struct DenialObserver {
     /// - Returns: whether the line is from the access log.
     mutating func add(line: [UInt8]) -> Bool {
         guard let record = try? JSONSerialization.jsonObject(with: Data(line)) as? [String: Any],
-            record["cache"] is String, let url = record["url"] as? String
+            record["cache"] is String
         else { return false }
-        guard let code = record["would_deny"] as? String else { return true }
+        // A request that Larder did not accept has no URL.
+        guard let code = record["would_deny"] as? String, let url = record["url"] as? String else { return true }
         report.add(
             code: code, rule: code == RequestTally.ruleWord ? record["rule"] as? String : nil,
             method: record["method"] as? String ?? "", url: url, time: record["ts"] as? String ?? "",
