@@ -41,6 +41,7 @@ struct HTTP2OriginFloodTests {
             #expect(response == nil || response?.status == 502 || response?.text == FrameServer.soundContent, "\(flood)")
             #expect(try stage.serves(other), "\(flood)")
             #expect(try stage.serves(other, host), "\(flood): the next connection")
+            try eventually { reactions[host] != nil }
             #expect(reactions[host] == .connectionError(.enhanceYourCalm), "\(flood)")
             #expect(stage.connectionCount(host) == 2, "\(flood)")
         }
@@ -75,6 +76,7 @@ struct HTTP2OriginFloodTests {
             #expect(response.informational.count <= 8, "\(test.host)")
             #expect(try stage.serves(other), "\(test.host)")
             #expect(try stage.serves(other, test.host), "\(test.host): the next request")
+            try eventually { reactions[test.host] != nil }
             #expect(reactions[test.host] == test.expected, "\(test.host)")
             #expect(stage.connectionCount(test.host) == (test.isConnectionKept ? 1 : 2), "\(test.host)")
             let used = allocatedBytes() - before

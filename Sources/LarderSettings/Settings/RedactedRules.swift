@@ -19,7 +19,8 @@ enum RedactedRules {
     }
 
     private static let secretWords = [
-        "auth", "cookie", "token", "secret", "passw", "credential", "session", "signature", "api-key", "apikey", "access-key",
+        "auth", "cookie", "token", "secret", "passw", "credential", "session", "signature", "apikey", "-key", "_key", "-pass",
+        "_pass", "pwd", "psk",
     ]
 
     private static func redacted(_ node: SettingsNode) -> ShownValue {

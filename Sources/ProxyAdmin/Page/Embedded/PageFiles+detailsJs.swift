@@ -76,15 +76,17 @@ extension PageFiles {
           const proxy = document.documentElement.dataset.proxy ?? "127.0.0.1:3180";
           if (request.method === "CONNECT") return `curl -v -p -x http://${proxy} ${shellWord(`https://${request.url}/`)}`;
           const method = request.method === "GET" ? "" : request.method === "HEAD" ? " -I" : ` -X ${shellWord(request.method)}`;
-          return `curl -v${method} -x http://${proxy} ${shellWord(request.url)}`;
+          return `curl -v -g${method} -x http://${proxy} ${shellWord(request.url)}`;
         }
 
         function purge(request) {
-          if (!["GET", "HEAD"].includes(request.method)) return [];
+          // Without its query, or with a `*`, the URL would select other responses too.
+          const url = request.key || request.url;
+          if (!["GET", "HEAD"].includes(request.method) || request.query_omitted || url.includes("*")) return [];
           const said = make("span", { role: "status" });
           const act = async () => {
             try {
-              const answer = await post(`/v1/cache/purge${query({ url: request.key || request.url })}`);
+              const answer = await post(`/v1/cache/purge${query({ url })}`);
               said.textContent = `${count(answer.count ?? 0, "stored response")} purged.`;
             } catch (refusal) {
               said.textContent = refusal.message;

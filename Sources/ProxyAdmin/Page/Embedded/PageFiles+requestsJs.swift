@@ -54,6 +54,7 @@ extension PageFiles {
           const split = make("div", { class: "split" }, list);
           replace(container, make("h2", { class: "unseen" }, "Requests"), form, split);
           fillForm();
+          document.addEventListener("visibilitychange", connect);
           connect();
           if (chosen) openDetails();
 
@@ -181,6 +182,8 @@ extension PageFiles {
 
           function connect() {
             events?.close();
+            // A browser has few connections to one server, and each stream takes one. A page that nobody sees needs none.
+            if (document.hidden) return;
             events = new EventSource(`/v1/events${query(filters)}`);
             // Requests that finished before the stream began are in the list, which is loaded after that.
             events.addEventListener("hello", load);
@@ -252,7 +255,11 @@ extension PageFiles {
             if (former) body.querySelector(`tr[data-id="${CSS.escape(former)}"] a`)?.focus();
           }
 
-          return { changed, typed, close: () => { clearTimeout(waiting); events?.close(); } };
+          return { changed, typed, close: () => {
+            document.removeEventListener("visibilitychange", connect);
+            clearTimeout(waiting);
+            events?.close();
+          } };
         }
 
         """#)

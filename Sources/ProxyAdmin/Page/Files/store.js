@@ -22,6 +22,8 @@ export function open(container, parameters) {
   const verify = make("button", { type: "button", onclick: verifyAll }, "Verify the store");
   const purge = make("button", { type: "button", onclick: purgeFound, hidden: true });
   const results = make("div");
+  // The search that `results` shows: the form may have changed since.
+  let searched = {};
   const details = make("div");
   replace(container, make("h2", {}, "Store"), totals, form, make("div", { class: "actions" }, purge, verify), said, details, results);
   showTotals();
@@ -46,10 +48,11 @@ export function open(container, parameters) {
   }
 
   async function find() {
+    searched = values();
     purge.hidden = true;
     delete purge.dataset.sure;
     try {
-      const found = await get(`/v1/cache/entries${query({ ...values(), limit: LIMIT })}`);
+      const found = await get(`/v1/cache/entries${query({ ...searched, limit: LIMIT })}`);
       const more = found.length === LIMIT ? `, the first ${LIMIT}` : "";
       replace(results, table(`Stored responses: ${found.length}${more}`,
         [["URL", ""], ["Status", "short"], ["Type", "wide"], ["Size", "number"], ["Age", "number"], ["State", "short"]],
@@ -57,7 +60,7 @@ export function open(container, parameters) {
           make("button", { type: "button", class: "link", onclick: () => show(entry.row) }, entry.url), entry.status,
           entry.type, size(entry.size), age(entry.age), make("span", { class: entry.fresh ? "good" : "warn" }, entry.fresh ? "fresh" : "stale"),
         ]), "No stored response matches."));
-      const isFiltered = Object.values(values()).some((value) => value !== "");
+      const isFiltered = Object.values(searched).some((value) => value !== "");
       purge.hidden = !isFiltered || found.length === 0;
       purge.textContent = "Purge all responses that match";
     } catch (refusal) {
@@ -77,7 +80,9 @@ export function open(container, parameters) {
           ["Stored", response.partial ? `in part: ${response.stored_ranges}` : "complete"], ["Tags", response.tags.join(", ")],
         ]),
         table("Fields", [["Name", "short"], ["Value", ""]], response.fields),
-        make("div", { class: "actions" }, make("button", { type: "button", onclick: () => purgeBy({ url: response.url }) }, "Purge this URL"))));
+        // With a `*`, the URL would select other responses too.
+        response.url.includes("*") ? null : make("div", { class: "actions" },
+          make("button", { type: "button", onclick: () => purgeBy({ url: response.url }) }, "Purge this URL"))));
       heading.focus();
     } catch (refusal) {
       said.textContent = refusal.message;
@@ -86,7 +91,7 @@ export function open(container, parameters) {
 
   // A filter may select much, so the button asks once more.
   function purgeFound() {
-    if (purge.dataset.sure) return purgeBy(values());
+    if (purge.dataset.sure) return purgeBy(searched);
     purge.dataset.sure = "yes";
     purge.textContent = "Purge them now?";
   }
