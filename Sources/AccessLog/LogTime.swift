@@ -1,4 +1,5 @@
 import HTTPMessage
+import ServerTrust
 
 /// A time as year, month, day and time of day in UTC, for log lines.
 struct LogTime {
@@ -78,13 +79,5 @@ struct LogTime {
 
 extension Timestamp {
     /// The time in the form `2026-11-21T09:08:07.006Z`.
-    package var rfc3339: String {
-        var text: [UInt8] = []
-        text.append(addingCapacity: 32) { text in
-            LogTime(self).writeRFC3339Second(into: &text)
-            text.append(decimal: UInt64(max(0, milliseconds) % 1000), digitCount: 3)
-            text.append(UInt8(ascii: "Z"))
-        }
-        return String(decoding: text, as: UTF8.self)
-    }
+    package var rfc3339: String { RFC3339Time.text(Timestamp(milliseconds: max(0, milliseconds))) }
 }

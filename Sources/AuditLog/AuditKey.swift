@@ -9,11 +9,11 @@ package struct AuditLogUnusable: Error {
     init(_ path: String, code: Int32) { reason = "\(path): \(String(cString: strerror(code)))" }
 }
 
-/// The Ed25519 key that seals the audit logs of a user. It lies in the state folder, readable only by its owner.
+/// The Ed25519 key that seals the audit logs of a user. It is in the state folder, readable only by its owner.
 struct AuditKey: Sendable {
     let key: PrivateKey
-    /// The public key.
-    let octets: [UInt8]
+    /// The public key in the encoding of RFC 8032 §5.1.5.
+    let publicKey: [UInt8]
     /// SHA-256 of the public key, in hexadecimal: the member `key` of seals.
     let name: String
 
@@ -29,24 +29,24 @@ struct AuditKey: Sendable {
         try keepPublicKey(in: folder)
     }
 
-    private init(_ key: PrivateKey, _ octets: [UInt8]) {
+    private init(_ key: PrivateKey, _ publicKey: [UInt8]) {
         self.key = key
-        self.octets = octets
-        name = Self.name(of: octets)
+        self.publicKey = publicKey
+        name = Self.name(of: publicKey)
     }
 
-    static func name(of octets: [UInt8]) -> String { Hexadecimal.encode(SHA256Digest(of: octets).octets) }
+    static func name(of publicKey: [UInt8]) -> String { Hexadecimal.encode(SHA256Digest(of: publicKey).octets) }
 
     private static func read(_ path: String) throws(SmallFile.Failure) -> AuditKey {
         let text = try SmallFile.read(path, isSecret: true)
-        guard let key = try? PrivateKey(pem: text), let octets = Ed25519.publicOctets(of: key) else {
+        guard let key = try? PrivateKey(pem: text), let publicKey = Ed25519.publicKey(of: key) else {
             throw SmallFile.Failure(reason: "not an Ed25519 key in PEM")
         }
-        return AuditKey(key, octets)
+        return AuditKey(key, publicKey)
     }
 
     private static func made(_ path: String) throws(AuditLogUnusable) -> AuditKey {
-        guard let key = Ed25519.newKey(), let octets = Ed25519.publicOctets(of: key), let text = Ed25519.pem(of: key) else {
+        guard let key = Ed25519.newKey(), let publicKey = Ed25519.publicKey(of: key), let text = Ed25519.pem(of: key) else {
             throw AuditLogUnusable("OpenSSL cannot generate an Ed25519 key")
         }
         do throws(SmallFile.Failure) {
@@ -60,13 +60,13 @@ struct AuditKey: Sendable {
         } catch {
             throw AuditLogUnusable("\(path): \(error.reason)")
         }
-        return AuditKey(key, octets)
+        return AuditKey(key, publicKey)
     }
 
     /// Writes the public key beside the key, for `larder log verify`, unless it is there.
     private func keepPublicKey(in folder: String) throws(AuditLogUnusable) {
         let path = AuditFolder.publicKeyPath(folder)
-        if let found = try? SmallFile.read(path), Ed25519.publicOctets(pem: found) == octets { return }
+        if let found = try? SmallFile.read(path), Ed25519.publicKey(pem: found) == publicKey { return }
         guard let text = Ed25519.publicPEM(of: key) else { throw AuditLogUnusable("OpenSSL cannot write the public key") }
         do throws(SmallFile.Failure) {
             try SmallFile.write(Array(text.utf8), to: path, mode: 0o644)

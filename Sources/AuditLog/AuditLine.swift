@@ -7,9 +7,12 @@ import ServerTrust
 ///
 /// A seal has the members `key`, `prev` and `signature`, in this order, so that the signature covers all other members.
 enum AuditLine {
-    /// The maximum length of a line, in bytes. Members of events have bounded lengths, so that no line is longer.
+    /// The maximum length of a line, in bytes.
     static let lengthLimit = 64 << 10
+    /// The maximum length of an event's part of a line, which leaves space for the number, the hash and a signature.
+    static let bodyLimit = lengthLimit - 1024
     /// The `prev` of the first line of a log.
+    // The array has the length of a digest.
     static let firstHash = SHA256Digest([UInt8](repeating: 0, count: SHA256Digest.count))!
     private static let hashLength = 2 * SHA256Digest.count
 

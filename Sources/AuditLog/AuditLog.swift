@@ -73,7 +73,13 @@ package final class AuditLog: Sendable {
     /// Appends an event that happens now.
     package func note(_ event: AuditEvent, _ members: [(String, JSONText)]) { note(event, at: Self.now(), members) }
 
+    /// If the members are too long for a line, the line has `cut` instead, with their length.
     static func body(_ event: AuditEvent, at time: Timestamp, _ members: [(String, JSONText)]) -> [UInt8] {
+        let body = wholeBody(event, at: time, members)
+        return body.count <= AuditLine.bodyLimit ? body : wholeBody(event, at: time, [("cut", .number(body.count))])
+    }
+
+    private static func wholeBody(_ event: AuditEvent, at time: Timestamp, _ members: [(String, JSONText)]) -> [UInt8] {
         var text = "\"time\":\"\(RFC3339Time.text(time))\",\"event\":\"\(event.rawValue)\""
         for (name, value) in members { text += ",\"\(name)\":\(value.writtenInLine())" }
         return Array(text.utf8)

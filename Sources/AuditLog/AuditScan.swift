@@ -94,11 +94,11 @@ package struct AuditScan: Sendable {
     }
 
     private mutating func check(_ seal: AuditLine.Seal, of text: ArraySlice<UInt8>, _ parts: AuditLine.Parts) {
-        guard let octets = keys[String(decoding: seal.key, as: UTF8.self)] else {
+        guard let publicKey = keys[String(decoding: seal.key, as: UTF8.self)] else {
             return note("the seal is signed with an unknown key")
         }
         guard let signature = Base64.decode(seal.signature),
-            Ed25519.accepts(signature, of: AuditSeal.message(text.prefix(seal.signedCount)), by: octets)
+            Ed25519.accepts(signature, of: AuditSeal.message(text.prefix(seal.signedCount)), by: publicKey)
         else { return note("the signature of the seal is wrong") }
         newestSeal = AuditSeal(number: parts.number, hash: hash)
         newestSealTime = String(decoding: parts.time, as: UTF8.self)

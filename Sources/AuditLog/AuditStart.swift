@@ -1,3 +1,4 @@
+import Glibc
 import HTTPMessage
 import ServerTrust
 import TextCoding
@@ -22,7 +23,7 @@ struct AuditStart: Sendable {
         let kept = try Self.keptSeal(configuration.sealPath)
         var file = try OpenedAuditFile(configuration.path)
         // Earlier seals may have another key: only `larder log verify` gets all keys.
-        var scan = AuditScan(keys: [key.octets], wanted: kept)
+        var scan = AuditScan(keys: [key.publicKey], wanted: kept)
         scan.begin(configuration.path)
         let cut: Int64
         do throws(AuditLogUnusable) {
@@ -56,7 +57,13 @@ struct AuditStart: Sendable {
 
     /// The newest seal of an earlier run; `nil` if there is none.
     private static func keptSeal(_ path: String) throws(AuditLogUnusable) -> AuditSeal? {
-        guard let bytes = try? SmallFile.read(path, isSecret: true) else { return nil }
+        let bytes: [UInt8]
+        do throws(SmallFile.Failure) {
+            bytes = try SmallFile.read(path, isSecret: true)
+        } catch {
+            if error.code == ENOENT { return nil }
+            throw AuditLogUnusable("\(path): \(error.reason)")
+        }
         let text = String(decoding: bytes.prefix { $0 != ASCII.lf }, as: UTF8.self)
         guard let seal = AuditSeal(text) else { throw AuditLogUnusable("\(path) does not contain a seal; remove this file") }
         return seal

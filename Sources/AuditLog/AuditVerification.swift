@@ -86,7 +86,7 @@ package enum AuditVerification {
     /// The public key in a file in PEM.
     package static func key(at path: String) throws(Unreadable) -> [UInt8] {
         do throws(SmallFile.Failure) {
-            guard let key = Ed25519.publicOctets(pem: try SmallFile.read(path)) else {
+            guard let key = Ed25519.publicKey(pem: try SmallFile.read(path)) else {
                 throw SmallFile.Failure(reason: "not an Ed25519 key in PEM")
             }
             return key

@@ -18,18 +18,18 @@ package enum Ed25519 {
 
     /// The public key of a private key, in the encoding of RFC 8032 §5.1.5.
     /// - Returns: `nil` if the key is not an Ed25519 key.
-    package static func publicOctets(of key: PrivateKey) -> [UInt8]? { publicOctets(of: key.pointer) }
+    package static func publicKey(of key: PrivateKey) -> [UInt8]? { publicKey(of: key.pointer) }
 
     /// The public key in PEM of a public key (SubjectPublicKeyInfo).
     /// - Returns: `nil` if the text contains no public Ed25519 key.
-    package static func publicOctets(pem text: [UInt8]) -> [UInt8]? {
+    package static func publicKey(pem text: [UInt8]) -> [UInt8]? {
         ErrorQueue.unchanged {
             text.withUnsafeBytes { text in
                 let bio = BIO_new_mem_buf(text.baseAddress, Int32(clamping: text.count))
                 defer { BIO_free(bio) }
                 guard let pointer = PEM_read_bio_PUBKEY(bio, nil, nil, nil) else { return nil }
                 defer { EVP_PKEY_free(pointer) }
-                return publicOctets(of: pointer)
+                return publicKey(of: pointer)
             }
         }
     }
@@ -57,11 +57,11 @@ package enum Ed25519 {
         return result == 1 && count == signatureLength ? signature : nil
     }
 
-    /// Whether the signature is the message's, by the public key `octets`.
-    package static func accepts(_ signature: [UInt8], of message: [UInt8], by octets: [UInt8]) -> Bool {
-        guard octets.count == keyLength, signature.count == signatureLength else { return false }
+    /// Whether the signature is the message's, by this public key.
+    package static func accepts(_ signature: [UInt8], of message: [UInt8], by publicKey: [UInt8]) -> Bool {
+        guard publicKey.count == keyLength, signature.count == signatureLength else { return false }
         return ErrorQueue.unchanged {
-            guard let key = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nil, octets, octets.count) else { return false }
+            guard let key = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nil, publicKey, publicKey.count) else { return false }
             defer { EVP_PKEY_free(key) }
             guard let context = EVP_MD_CTX_new() else { return false }
             defer { EVP_MD_CTX_free(context) }
@@ -70,12 +70,12 @@ package enum Ed25519 {
         }
     }
 
-    private static func publicOctets(of pointer: OpaquePointer) -> [UInt8]? {
+    private static func publicKey(of pointer: OpaquePointer) -> [UInt8]? {
         guard EVP_PKEY_get_id(pointer) == EVP_PKEY_ED25519 else { return nil }
-        var octets = [UInt8](repeating: 0, count: keyLength)
-        var count = octets.count
-        guard EVP_PKEY_get_raw_public_key(pointer, &octets, &count) == 1, count == octets.count else { return nil }
-        return octets
+        var publicKey = [UInt8](repeating: 0, count: keyLength)
+        var count = publicKey.count
+        guard EVP_PKEY_get_raw_public_key(pointer, &publicKey, &count) == 1, count == keyLength else { return nil }
+        return publicKey
     }
 
     private static func written(_ write: (OpaquePointer) -> Int32) -> String? {

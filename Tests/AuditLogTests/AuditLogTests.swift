@@ -250,6 +250,27 @@ struct AuditLogTests {
         #expect(try stage.verify().problems == [])
     }
 
+    @Test("An event whose members are too long for a line is written without them, and the log stays complete")
+    func boundsLines() throws {
+        let stage = try Stage()
+        let log = try AuditLog(stage.configuration())
+        let long = String(repeating: "\u{1}", count: 20_000)
+        log.note(.settings, [("problems", .array([.string(long)]))])
+        log.close()
+        #expect(try stage.verify().problems == [])
+        let line = try #require(try stage.lines().first { $0.contains("\"event\":\"settings\"") })
+        #expect(line.contains("\"cut\":120") && !line.contains("problems"))
+    }
+
+    @Test("A start does not ignore a newest seal that other users could have written")
+    func sealOfOthers() throws {
+        let stage = try Stage()
+        let log = try AuditLog(stage.configuration())
+        log.close()
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: try stage.sealFile())
+        #expect(throws: AuditLogUnusable.self) { try AuditLog(stage.configuration()) }
+    }
+
     @Test("Files rotate by size, the oldest are deleted, and the chain continues over all of them")
     func rotates() throws {
         let stage = try Stage()

@@ -43,7 +43,7 @@ extension RunningServer {
     }
 
     /// The maximum number of changes, or of problems, in a line of the audit log, and the maximum length of each.
-    private static let listLimit = 50, textLimit = 512
+    private static let listLimit = 20, textLimit = 256
 
     func noteAudit(of reload: ControlRoutes.Reload) {
         guard let auditLog else { return }

@@ -18,6 +18,8 @@ final class TelemetryExport: Sendable {
 
     /// How long the stop waits for the last batches.
     private static let closingSeconds = 2
+    /// The maximum time for one batch.
+    private static let requestLimit = Duration.seconds(10)
     private static let warningInterval = Duration.seconds(60)
 
     /// - Returns: `nil` if the settings name no collector.
@@ -43,7 +45,7 @@ final class TelemetryExport: Sendable {
         configuration.retries = .never
         // Spans go to the named collector and to no other server.
         configuration.redirects = .deny
-        configuration.timeouts.total = .seconds(10)
+        configuration.timeouts.total = Self.requestLimit
         let session = try HTTPSession(configuration: configuration)
         let telemetry = telemetry
         listener.set { level, message in telemetry.note(LogMessage(level, message)) }

@@ -389,7 +389,7 @@ package enum SettingsSchema {
         Setting(
             "otlp.sample", \.otlp.sample, .share,
             "The share of requests that are traced. A request whose `traceparent` field decides is not counted."),
-        Setting("otlp.service", \.otlp.service, .path, "The attribute `service.name` of traces and logs."),
+        Setting("otlp.service", \.otlp.service, .runName, "The attribute `service.name` of traces and logs."),
         Setting(
             "traces.count", \.traces.count, .number(0...1_000_000),
             "Number of recent requests for which each thread keeps its decisions, for `larder explain --id`."),

@@ -14,7 +14,7 @@ package struct SigningKey: Sendable {
         } catch {
             throw .unusableKey("\(error)")
         }
-        guard let octets = Ed25519.publicOctets(of: key) else { throw .unusableKey("the key is not an Ed25519 key") }
+        guard let octets = Ed25519.publicKey(of: key) else { throw .unusableKey("the key is not an Ed25519 key") }
         self.key = key
         verifying = VerifyingKey(octets: octets)
     }
@@ -37,7 +37,7 @@ package struct VerifyingKey: Hashable, Sendable, CustomStringConvertible {
 
     /// - Parameter text: PEM of a public key (SubjectPublicKeyInfo), or of a private key.
     package init(pem text: [UInt8]) throws(SnapshotError) {
-        if let found = Ed25519.publicOctets(pem: text) {
+        if let found = Ed25519.publicKey(pem: text) {
             octets = found
         } else {
             octets = try SigningKey(pem: text).verifying.octets

@@ -23,8 +23,8 @@ struct LogVerifyCommand: ParsableCommand {
 
               larder log verify --seal 1234:5f70bf18…
 
-            Lines after the newest seal, and lines that were not sealed before Larder stopped unexpectedly, are reported. \
-            They are no reason to exit with 5, except with --strict.
+            The command also reports lines after the newest seal, and lines that were not sealed before Larder stopped \
+            unexpectedly. With --strict, it exits with 5 for such lines too.
             """)
 
     @Argument(help: ArgumentHelp("The audit log.", valueName: "file"))
