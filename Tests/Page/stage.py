@@ -101,7 +101,7 @@ class Stage:
         context = self.browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
         page = context.new_page()
         seen = self.contexts[page] = []
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(60_000)
         page.on("dialog", lambda dialog: (seen.append(f"dialog: {dialog.message}"), dialog.dismiss()))
         page.on("pageerror", lambda error: seen.append(f"error: {error}"))
         page.on("console", lambda message: seen.append(f"console: {message.text}") if message.type in ("error", "warning") else None)

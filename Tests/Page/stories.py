@@ -42,7 +42,7 @@ def why_miss(stage, page):
     text = details.inner_text()
     assert "RFC 9111 §5.2.2.5" in text and "no-store" in text, text
     assert details.get_by_role("img").get_attribute("aria-label").startswith("Total ")
-    assert "curl -v -x http://127.0.0.1" in details.inner_text()
+    assert "curl -v -g -x http://127.0.0.1" in details.inner_text()
 
 
 def purge(stage, page):
@@ -63,14 +63,14 @@ def purge(stage, page):
     page.get_by_role("button", name="/kept/purge").click()
     page.get_by_role("region", name="A stored response").get_by_text("max-age=3600").wait_for()
     # The purge of a search removes what the list shows, also if the form has changed since.
-    other = stage.url("other.example", "/kept/stays")
+    other = stage.url("cdn.example", "/kept/stays")
     stage.fetch(other)
-    page.get_by_label("Host").fill("other.example")
+    page.get_by_label("Host").fill("cdn.example")
     page.get_by_role("button", name="Purge all responses that match").click()
     page.get_by_role("button", name="Purge them now?").click()
     page.get_by_text("1 stored response purged.").wait_for()
     # A URL with a star would select other responses too, so the details do not offer to purge it.
-    stage.fetch(stage.url("other.example", "/kept/*"))
+    stage.fetch(stage.url("cdn.example", "/kept/*"))
     view(page, "requests")
     row(page, "/kept/*").get_by_role("link").click()
     page.get_by_role("region", name="Details of a request").get_by_role("heading", name="Decisions").wait_for()
