@@ -1,4 +1,4 @@
-"""Reads the string literals and the comments of the Swift files in Sources, and the sentences of the documentation."""
+"""Reads the string literals and the comments of the Swift files in Sources that are not generated, and the sentences of the documentation."""
 
 import pathlib
 import re
@@ -34,9 +34,15 @@ class Literal:
         self.path, self.line, self.text, self.raw, self.before = path, line, text, raw, before
 
 
+# Swift files that scripts/page-files.py writes from the files of the page: their texts are those of the page.
+GENERATED = "Sources/ProxyAdmin/Page/Embedded/"
+
+
 def sources():
     for file in sorted((ROOT / "Sources").rglob("*.swift")):
-        yield str(file.relative_to(ROOT)), file.read_text()
+        path = str(file.relative_to(ROOT))
+        if not path.startswith(GENERATED):
+            yield path, file.read_text()
 
 
 def read(path, source):

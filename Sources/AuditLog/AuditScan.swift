@@ -66,7 +66,9 @@ package struct AuditScan: Sendable {
         if first == 0 {
             first = parts.number
             hashBefore = parts.previous
-            if parts.number == 1, parts.previous != AuditLine.firstHash { note("the first line names a line before it") }
+            if parts.number == 1, parts.previous != AuditLine.firstHash {
+                note("the first line of the log contains the hash of an earlier line")
+            }
         } else if parts.number != last + 1 {
             note(
                 parts.number > last + 1
@@ -88,7 +90,7 @@ package struct AuditScan: Sendable {
                 foundWanted = true
             } else {
                 hasOtherLine = true
-                note("line \(parts.number) is not the seal that it was")
+                note("line \(parts.number) differs from the seal given with --seal")
             }
         }
     }

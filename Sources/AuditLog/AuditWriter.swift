@@ -139,7 +139,7 @@ final class AuditWriter: TimerHandler {
         let body = AuditLog.body(.seal, at: now, [("key", .string(key.name))])
         let head = AuditLine.head(number + 1, body, after: hash)
         guard let signature = Ed25519.signature(of: AuditSeal.message(head), by: key.key) else {
-            return warnOnce("the audit log cannot be sealed: OpenSSL cannot sign")
+            return warnOnce("cannot write a seal to the audit log: OpenSSL cannot sign")
         }
         let line = head + Array(",\"signature\":\"\(Base64.encode(signature))\"}".utf8)
         let code = file.append(line + [ASCII.lf], at: now.milliseconds)
@@ -155,7 +155,7 @@ final class AuditWriter: TimerHandler {
         do throws(SmallFile.Failure) {
             try SmallFile.write(Array("\(seal)\n".utf8), to: configuration.sealPath, mode: 0o600)
         } catch {
-            warnOnce("the newest seal of the audit log cannot be kept in \(configuration.sealPath): \(error.reason)")
+            warnOnce("cannot write the newest seal of the audit log to \(configuration.sealPath): \(error.reason)")
         }
     }
 
@@ -175,7 +175,8 @@ final class AuditWriter: TimerHandler {
         guard rename(configuration.path, name) == 0 else {
             nextRotation = loop.now.advanced(milliseconds: Self.warningIntervalMilliseconds)
             return warnOnce(
-                "the audit log cannot be renamed to \(name): \(String(cString: strerror(errno))); it grows further")
+                "the audit log cannot be renamed to \(name): \(String(cString: strerror(errno))); Larder keeps writing to the "
+                    + "same file")
         }
         reopen()
         for path in AuditFiles.rotated(of: configuration.path).dropLast(configuration.fileCount - 1) { unlink(path) }
@@ -189,7 +190,7 @@ final class AuditWriter: TimerHandler {
             let new = try OpenedAuditFile(configuration.path)
             guard new.size == 0 else {
                 new.close()
-                throw AuditLogUnusable("\(configuration.path) is another file with content")
+                throw AuditLogUnusable("\(configuration.path) was replaced by a file that is not empty")
             }
             file = AuditLogFile(new)
         } catch {

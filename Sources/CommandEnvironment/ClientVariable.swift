@@ -44,7 +44,8 @@ struct ClientVariable: Sendable {
             case .replacedBundle: "the bundle of CA certificates, if the variable is already set"
             case .additions: "only Larder's certificates, which the program adds to its own"
             case .javaOptions:
-                "the options that are already set, then options for the proxy (with no excluded host) and the trust store"
+                "the options that the variable already has, then Java's options for the proxy and the trust store; no host is "
+                    + "excluded from the proxy"
             case .wgetSettings: "a file: the user's settings, then the proxy and the bundle of CA certificates"
             case .phpFolders:
                 "the folders that PHP reads by default, then a folder with settings for `curl.cainfo` and `openssl.cafile`"

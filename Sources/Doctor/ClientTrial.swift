@@ -42,7 +42,7 @@ package struct ClientTrial: Sendable {
             name: "node", program: "node",
             words: { url, _ in
                 ["-e", "fetch(process.argv[1]).then(r => console.log(r.status), e => console.log(String(e.cause || e)))", url]
-            }, failure: .notable, note: "Node before 22.21, and Node 23, do not read the proxy variables"),
+            }, failure: .notable, note: "Node before 22.21 and Node 23 do not read the proxy variables"),
         ClientTrial(
             name: "npm", program: "npm",
             words: { url, folder in ["view", "larder-doctor", "--registry", url, "--fetch-retries", "0", "--cache", folder] },

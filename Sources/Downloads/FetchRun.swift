@@ -46,7 +46,7 @@ struct FetchRun: Sendable {
         let first: FetchFailure
         do throws(FetchFailure) { return try await fetch(into: part, terms) } catch { first = error }
         guard first.kind == .digest, first.isAboutStored, terms.mayAskAgain else { throw first }
-        row.say("the stored response has a different digest: requesting the file from the server")
+        row.say("the stored response does not have the expected digest: requesting the file from the server")
         try await part.beginAnew()
         var terms = self.terms
         terms.fields.append("Cache-Control", "no-cache")

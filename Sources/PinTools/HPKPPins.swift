@@ -70,7 +70,7 @@ enum HPKPPins {
             }
         }
         if !isReportOnly, !lost.contains("max-age") {
-            throw PinFormatError("\(name) has no max-age, so nothing is pinned")
+            throw PinFormatError("\(name) has no max-age, so its pins have no effect")
         }
         if !lost.isEmpty { notes.append("\(name): \(lost.joined(separator: ", ")) is not imported") }
         return pinned

@@ -42,7 +42,7 @@ enum OkHTTPPins {
             case .text(let text): arguments.append(text)
             case .symbol(","): break
             case .symbol(")"): return arguments
-            default: throw PinFormatError("an `add` contains something other than strings")
+            default: throw PinFormatError("an argument of `add` is not a string")
             }
         }
         throw PinFormatError("an `add` is not closed")

@@ -117,8 +117,8 @@ package struct PinCheck: Sendable {
         if verdict.daysToExpiry < days {
             let isLeafPinned = verdict.matchedPin?.publicKeyDigest == verdict.chain[0].publicKeyDigest
             let sentence =
-                "the chain expires soon, in \(verdict.daysToExpiry) days"
-                + (isLeafPinned ? ", and the pin is the leaf certificate's key" : "")
+                "a certificate of the server's chain expires in \(verdict.daysToExpiry) days"
+                + (isLeafPinned ? ", and the pin is the key of the leaf certificate" : "")
             found.append(Warning(code: "chain_expires", sentence: sentence))
         }
         return found

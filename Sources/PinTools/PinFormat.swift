@@ -33,7 +33,7 @@ package enum PinFormat: String, CaseIterable, Sendable {
     ///   - host: for formats without host names.
     ///   - notes: data that was not imported.
     package func read(_ text: String, host: String?, notes: inout [String]) throws(PinFormatError) -> [PinnedHost] {
-        if host != nil, self != .hpkp { throw PinFormatError("this format names its hosts: omit --host") }
+        if host != nil, self != .hpkp { throw PinFormatError("files in this format name their hosts: omit --host") }
         let hosts =
             switch self {
             case .androidNSC: try AndroidPins.read(text, notes: &notes)

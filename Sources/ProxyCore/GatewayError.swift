@@ -116,7 +116,7 @@ package struct GatewayError: Equatable, Sendable {
         case .noAuthority:
             self.init(
                 404, "no_authority", "proxy_configuration_error", .client,
-                "No CA is in use: create one with larder ca init, and set connect: intercept for a host."
+                "Larder has no CA: create one with larder ca init, and set connect: intercept for a host."
             )
         case .onlyIfCachedMiss(let detail):
             self.init(

@@ -182,7 +182,7 @@ package final class ProxyServer: Sendable {
         do throws(CertificateAuthority.AuthorityFault) {
             return try Interception(authority, offersHTTP2: settings.offersHTTP2, after: previous)
         } catch {
-            warn("cannot intercept hosts: TLS cannot be set up")
+            warn("cannot intercept hosts: OpenSSL cannot set up TLS")
             return nil
         }
     }

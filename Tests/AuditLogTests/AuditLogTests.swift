@@ -131,7 +131,7 @@ struct AuditLogTests {
         #expect(try stage.verify(seal: other).problemCount == 1)
     }
 
-    @Test("After a crash, the lines without a seal are in doubt, an incomplete line is removed, and the chain continues")
+    @Test("After a crash, the lines without a seal are unverified, an incomplete line is removed, and the chain continues")
     func crashes() throws {
         let stage = try Stage()
         var log = try AuditLog(stage.configuration())

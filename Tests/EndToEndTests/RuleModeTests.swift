@@ -87,11 +87,11 @@ struct RuleModeTests {
     @Test("A mode that cannot be served is an error of the settings, wherever it occurs")
     func refusesWhatCannotBe() throws {
         for (yaml, reason) in [
-            ("rules: [{name: a, mode: replay}]", "nothing to replay: replay.layers lists no snapshot"),
-            ("rules: [{name: a, mode: record}]", "nowhere to record: record.file names no file"),
+            ("rules: [{name: a, mode: replay}]", "this mode replays recordings, but replay.layers lists no snapshot"),
+            ("rules: [{name: a, mode: record}]", "this mode records, but record.file names no file"),
             ("rules: [{name: a, mode: auto}]", "expected one of live, offline, replay, record, record_missing"),
-            ("mode: diff", "nothing to compare with: replay.layers lists no snapshot"),
-            ("mode: refresh", "nowhere to record: record.file names no file"),
+            ("mode: diff", "this mode compares responses with recordings, but replay.layers lists no snapshot"),
+            ("mode: refresh", "this mode records, but record.file names no file"),
             (
                 "mode: diff\nreplay: {layers: [x]}\nrecord: {file: y}\nrules: [{name: a, mode: record}]",
                 "a rule sets a recording mode; in mode diff rules cannot record"

@@ -137,7 +137,7 @@ struct AuditCommandTests {
         for line in try lines(stage.folder) { #expect(Schema.faults(of: line, in: "audit-log.schema.json") == []) }
     }
 
-    @Test("After a kill, verify names the first line in doubt; --strict then exits with 5")
+    @Test("After a kill, verify names the lines that no seal covers; --strict then exits with 5")
     func killed() throws {
         let folder = try TemporaryFolder()
         let (served, port) = try serve(Self.rules, in: folder)
@@ -150,7 +150,8 @@ struct AuditCommandTests {
         stop(try serve(Self.rules, in: folder).served)
         let outcome = try verify(folder)
         #expect(
-            outcome.code == 0 && outcome.output.hasPrefix("lines 1 to 3 are in doubt: Larder stopped before it sealed them\n"))
+            outcome.code == 0
+                && outcome.output.hasPrefix("lines 1 to 3 are unverified: Larder stopped before it wrote a seal after them\n"))
         #expect(try verify(folder, "--strict").code == 5)
     }
 

@@ -18,6 +18,6 @@ struct EgressCheckTests {
             "egress: {default: deny}\nrules:\n\(rule)  - {name: all, match: {host: a.example}, allow: {}}\n", to: "larder.yaml")
         let both = try CommandLineTests.larder("config", "check", "-c", file)
         #expect(both.code == 0 && both.output == "\(file): good, 2 rules\n")
-        #expect(both.talk.hasPrefix("larder: warning: \(file):4:30: the rule `one path` looks at requests, but the rule `all` "))
+        #expect(both.talk.hasPrefix("larder: warning: \(file):4:30: the rule `one path` inspects requests, but the rule `all` "))
     }
 }

@@ -28,9 +28,9 @@ struct ModeTests {
         _ = try served.ports()
         #expect(try mode(served).output == "live\n")
         for (word, reason) in [
-            ("replay", "nothing to replay: replay.layers lists no snapshot"),
-            ("record", "nowhere to record: record.file names no file"),
-            ("record_missing", "nowhere to record: record.file names no file"),
+            ("replay", "this mode replays recordings, but replay.layers lists no snapshot"),
+            ("record", "this mode records, but record.file names no file"),
+            ("record_missing", "this mode records, but record.file names no file"),
         ] {
             let refused = try mode(served, word)
             #expect(refused.code == 2 && refused.output.isEmpty)
@@ -132,7 +132,7 @@ struct ModeTests {
         let served = try Served("record: {file: \(file)}\nreplay: {layers: [\(file)]}\n", in: folder)
         let port = try #require(try served.ports().first)
         let early = try mode(served, "diff", "--report", "-")
-        #expect(early.code == 2 && early.talk == "larder: nothing has been compared yet: run `larder mode diff`\n")
+        #expect(early.code == 2 && early.talk == "larder: no responses have been compared yet: run `larder mode diff`\n")
         #expect(try mode(served, "replay", "--report", "-").code != 0)
         #expect(try mode(served, "record").code == 0)
         #expect(try ask(port, origin).text == "one")

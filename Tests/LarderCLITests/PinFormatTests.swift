@@ -164,7 +164,7 @@ struct PinFormatTests {
             (.androidNSC, "<network-security-config/>", "the file contains no pins"),
             (.trustKit, "{", "this is not a property list with a dictionary at its root"),
             (.okHTTP, "", "the file contains no pins"),
-            (.okHTTP, ".add(\"a.example\", pin)", "an `add` contains something other than strings"),
+            (.okHTTP, ".add(\"a.example\", pin)", "an argument of `add` is not a string"),
             (.okHTTP, ".add(\"a.example\", \"sha1/AAAA\")", "a pin of a.example does not start with sha256/"),
             (.okHTTP, ".add(\"a.example\", \"sha256/AAAA\")", "`AAAA` is not the base64 of a SHA-256 digest"),
             (.okHTTP, ".add(\"a.example\")", "a.example has no pins"),

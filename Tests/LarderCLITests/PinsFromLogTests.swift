@@ -93,7 +93,7 @@ struct PinsFromLogTests {
         #expect(covered.talk.contains("\(host) already has a policy, at \(wide):3:") && covered.output.isEmpty, "\(covered)")
         let stranger = try CommandLineTests.larder(["pins", "learn", "a.example", "--from-log"] + arguments)
         #expect(
-            stranger.code == 1 && stranger.talk.contains("a.example: according to the log, the server was not verified"),
+            stranger.code == 1 && stranger.talk.contains("the log says that the server's certificate was not verified"),
             "\(stranger)")
     }
 

@@ -219,7 +219,7 @@ struct ProjectTests {
         #expect(
             outcome.output
                 == "folder    /shop/.larder\nsettings  none\n\(settings)none\nrefused   \(needed)\(settings)allowed\nallowed   \(setting)\n"
-                + "\(settings)none; the files have changed since the last decision\n\(settings)denied\n", "\(outcome)")
+                + "\(settings)none; the project's files have changed since your last decision\n\(settings)denied\n", "\(outcome)")
     }
 
     @Test("A command that changes its project's settings and reloads them gains no permissions")

@@ -250,7 +250,7 @@ struct RecordingStoriesTests {
             "cannot be re-recorded: `replay.layers` lists more than one",
             "cannot be re-recorded: replay.signed_by requires a signature",
             "larder: 1 recorded in \(stage.folder.path)/old.larder\n", "larder: 1 replayed, 0 missed, 0 not requested\n",
-            "nothing was replayed, so --unused lists nothing and --prune removes nothing",
+            "no recording was replayed, so --unused lists nothing and --prune removes nothing",
         ] {
             #expect(outcome.talk.contains(said), "\(said) in \(outcome.talk)")
         }

@@ -190,7 +190,7 @@ struct ServeTests {
         let served = try Served("loops: 2\n", descriptors: 112)
         let port = try #require(try served.ports().first)
         let clients = try (0..<200).map { _ in try RawClient(port: UInt16(port)) }
-        #expect(served.says("connections are open, which is the limit: Larder refuses further ones"))
+        #expect(served.says("connections are open, the maximum: Larder refuses further connections"))
         for number in 0..<5 {
             clients[number].send("GET http://127.0.0.1:\(origin.port)/\(number) HTTP/1.1\r\nHost: a\r\n\r\n")
             #expect(try clients[number].readResponse().text == "/\(number)")

@@ -102,6 +102,9 @@ struct ServedTrustTests {
 
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: keys)
         larder.signal(SIGHUP)
-        #expect(larder.says("tls.key_log: cannot write \(keys): only its owner may have access to the file"))
+        #expect(
+            larder.says(
+                "tls.key_log: cannot write \(keys): only the file's owner may have access to the file: "
+                    + "restrict it with `chmod 600`"))
     }
 }

@@ -148,7 +148,7 @@ struct TrustStoreTests {
         let others = try run(stage, image, "uninstall", "--yes")
         #expect(
             others.code == 0
-                && others.talk.contains("another entry contains the root certificate; Larder does not remove this entry"),
+                && others.talk.contains("an entry that Larder did not add also contains the root certificate"),
             "\(others.talk)")
     }
 
@@ -265,10 +265,10 @@ struct TrustStoreTests {
         _ = try CommandLineTests.shell("certutil -A -d sql:$database -n 'my own' -t C,, -i $root", variables)
         #expect(
             try stage.larder(["install", "--only", "nss", "--yes"]).talk.contains(
-                "another entry already contains the root certificate"))
+                "an entry that Larder did not add already contains the root certificate"))
         #expect(
             try stage.larder(["uninstall", "--only", "nss", "--yes"]).talk.contains(
-                "another entry contains the root certificate; Larder does not remove this entry"))
+                "an entry that Larder did not add also contains the root certificate"))
         #expect(try CommandLineTests.shell("certutil -L -d sql:$database -n 'my own'", variables).code == 0)
         // It is in the database without trust, which must be reported: programs of that user would not trust it either.
         _ = try CommandLineTests.shell("certutil -M -d sql:$database -n 'my own' -t ,,", variables)
@@ -315,7 +315,7 @@ struct TrustStoreTests {
         #expect(try CommandLineTests.shell(list, variables).output.contains("contains 2 entries"))
         #expect(
             try other.larder(["install", "--root", image, "--yes"]).talk.contains(
-                "another entry already contains the root certificate"))
+                "an entry that Larder did not add already contains the root certificate"))
         #expect(try stage.larder(["uninstall", "--root", image, "--yes"]).code == 0)
         #expect(try CommandLineTests.shell(list, variables).output == made.output)
 
@@ -334,7 +334,7 @@ struct TrustStoreTests {
         try #require(beside.code == 0)
         let removed = try stage.larder(["uninstall", "--root", image, "--yes"])
         #expect(removed.code == 0 && removed.output.hasPrefix("removed from Java's "), "\(removed.talk)")
-        #expect(removed.talk.contains("another entry contains the root certificate; Larder does not remove this entry"))
+        #expect(removed.talk.contains("an entry that Larder did not add also contains the root certificate"))
         _ = try CommandLineTests.shell("keytool -delete -alias zz-mine -keystore $store -storepass changeit", names)
         #expect(try CommandLineTests.shell(list, variables).output == made.output)
     }

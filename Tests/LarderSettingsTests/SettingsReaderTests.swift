@@ -65,9 +65,9 @@ struct SettingsReaderTests {
             ("timeouts: {idle: 0}", "larder.yaml:1:18: timeouts.idle: expected 1ms to 365d, found `0`"),
             (
                 "store:\n  disk: {high: 1MiB, low: 2MiB}",
-                "larder.yaml:2:27: store.disk.low: the low mark is above the high mark"
+                "larder.yaml:2:27: store.disk.low: the value of `low` is above the value of `high`"
             ),
-            ("store: {disk: {high: 1MiB}}", "larder.yaml:1:22: store.disk.high: the low mark is above the high mark"),
+            ("store: {disk: {high: 1MiB}}", "larder.yaml:1:22: store.disk.high: the value of `low` is above the value of `high`"),
             ("loops: 1\nloops: 2", "larder.yaml:1:1: `loops` is set twice"),
             ("a: [b\nc: 1", "larder.yaml:2:2: not YAML: did not find expected ',' or ']'"),
             ("rules: [*.example]", "(put quotes around a value that starts with `*` or `&`)"),

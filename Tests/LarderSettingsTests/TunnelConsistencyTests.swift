@@ -69,7 +69,7 @@ struct TunnelConsistencyTests {
         #expect(found.problems.isEmpty)
         #expect(
             found.warnings == [
-                "larder.yaml:2:43: the rule `one path` looks at requests, but the rule `whole` allows tunnels to a.example, which "
+                "larder.yaml:2:43: the rule `one path` inspects requests, but the rule `whole` allows tunnels to a.example, which "
                     + "hide the requests"
             ])
     }
@@ -91,7 +91,7 @@ struct TunnelConsistencyTests {
         try #require(found.warnings.count == 1, "\(found.warnings)")
         #expect(
             found.warnings[0].hasSuffix(
-                "the rule `no` looks at requests, but the rule `whole` allows tunnels to \(host), which hide the requests"))
+                "the rule `no` inspects requests, but the rule `whole` allows tunnels to \(host), which hide the requests"))
     }
 
     @Test(

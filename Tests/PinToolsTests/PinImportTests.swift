@@ -119,11 +119,11 @@ struct PinImportTests {
             ),
             (.curl, "pinnedpubkey = \"sha256//\(a)\"", "pinnedpubkey appears outside a curl command"),
             (.curl, curl("https://a.example:0/"), "a.example has an invalid port"),
-            (.okHTTP, ".add(\"b.example\", *arrayOf(\"sha256/\(a)\"))", "an `add` contains something other than strings"),
+            (.okHTTP, ".add(\"b.example\", *arrayOf(\"sha256/\(a)\"))", "an argument of `add` is not a string"),
             (.okHTTP, "Pin(\"b.example\", \"sha256/\(a)\")", "`sha256/\(a)` is not an argument of `add`, so its host is unknown"),
             (.okHTTP, "/* .add(", "a comment is not closed"), (.okHTTP, ".add(\"a", "a string is not closed"),
             (.hpkp, "# a.example\n" + field("max-age=0"), "the pins of a.example are removed (max-age=0)"),
-            (.hpkp, "# a.example\n" + field(""), "a.example has no max-age, so nothing is pinned"),
+            (.hpkp, "# a.example\n" + field(""), "a.example has no max-age, so its pins have no effect"),
             (
                 .hpkp, "# a.example\n# b.example\n" + field("max-age=1"),
                 "a field follows two host names, a.example and b.example: use --host"
@@ -153,7 +153,7 @@ struct PinImportTests {
         #expect(throws: PinFormatError("the file has several Public-Key-Pins fields; --host works only with one")) {
             try PinFormat.hpkp.read(text + text, host: "api.example", notes: &notes)
         }
-        #expect(throws: PinFormatError("this format names its hosts: omit --host")) {
+        #expect(throws: PinFormatError("files in this format name their hosts: omit --host")) {
             try PinFormat.json.read(Self.json("a.example"), host: "b.example", notes: &notes)
         }
     }

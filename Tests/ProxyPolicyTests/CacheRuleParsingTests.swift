@@ -13,7 +13,7 @@ struct CacheRuleParsingTests {
     @Test(
         "Problems are reported with their place",
         arguments: [
-            ("ttl: {}", "1:25: rules[0].cache.ttl: no status is listed"),
+            ("ttl: {}", "1:25: rules[0].cache.ttl: `ttl` lists no status"),
             (
                 "ttl: {40x: 1m}",
                 "1:26: rules[0].cache.ttl.40x: expected a status such as 404, a class such as 5xx, a range such as 500-599, or default, found `40x`"

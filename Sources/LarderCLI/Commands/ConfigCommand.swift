@@ -11,7 +11,7 @@ struct ConfigCommand: ParsableCommand {
 
     struct Check: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "check", abstract: "Check all settings and report problems; exits with 2 if it finds a problem.")
+            commandName: "check", abstract: "Check all settings and report problems; exits with 2 if a setting is wrong.")
 
         @Flag(help: "Do not warn about empty files and keys without a value.")
         var allowEmpty = false

@@ -58,7 +58,7 @@ struct ExplainCommand: ParsableCommand {
 
     @Flag(
         help:
-            "Look for the request in the snapshots of replay.layers or --layer, and show its recording, else the nearest recordings."
+            "Find the request in the snapshots of replay.layers or --layer, and show its recording or the nearest recordings."
     )
     var replay = false
 
@@ -158,7 +158,7 @@ struct ExplainCommand: ParsableCommand {
 
     private func explainReplay(_ content: [UInt8]?) throws {
         guard let request = RequestToMatch(method: method ?? "GET", url: url ?? "", lines: header, content: content) else {
-            Terminal.talk("larder: this is not a request: give an absolute URL, and fields as 'Name: value'\n")
+            Terminal.talk("larder: the request is malformed: give an absolute URL, and fields as 'Name: value'\n")
             throw ExitCode(2)
         }
         let settings = try options.load(trustFiles: layer.isEmpty || key == nil ? TrustFiles() : nil).settings.recordings

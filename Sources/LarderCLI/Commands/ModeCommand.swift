@@ -17,8 +17,8 @@ struct ModeCommand: ParsableCommand {
               larder mode diff --report -
 
             If Larder cannot switch to the mode, it keeps the active mode, and this command exits with 2. --report does not \
-            switch the mode: it writes how the responses in mode diff differ from the recorded ones. The command exits with \
-            6 if a response differs.
+            switch the mode: it writes how the responses in mode diff differ from the recorded ones. It exits with 6 if a \
+            response differs.
             """)
 
     @Argument(

@@ -5,7 +5,9 @@ import LarderSettings
 struct ProjectOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Which settings of .larder/policy.yaml to use. auto: your decision with `larder project`, else only the settings that need no decision; allow: all settings, and names that a recording declares as public; deny: no settings.",
+            "Which settings of .larder/policy.yaml to use. auto: as you decided with `larder project`, else only the settings "
+                + "that need no decision; allow: all settings, and the names that a recording declares as public; deny: no "
+                + "settings.",
             valueName: "choice"))
     var projectSettings = ProjectChoice.auto
 }

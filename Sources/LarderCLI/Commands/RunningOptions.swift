@@ -19,7 +19,7 @@ struct RunningOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Use the Larder with this admin socket. Mistakes in the settings file then do not matter.", valueName: "path"))
+            "Use the Larder with this admin socket. The command then does not read the settings file.", valueName: "path"))
     var socket: String?
 
     func validate() throws {

@@ -15,7 +15,7 @@ struct UICommand: ParsableCommand {
               larder ui --no-open
 
             The link works once, within two minutes, in a browser on this machine. Larder opens a port of 127.0.0.1 for the page, \
-            and closes the port after 15 minutes without a page. The setting admin.listen gives the page a fixed port.
+            and closes the port when no page has been open for 15 minutes. The setting admin.listen gives the page a fixed port.
 
             On another machine, forward the port and open the link there: ssh -L PORT:127.0.0.1:PORT HOST
             """)

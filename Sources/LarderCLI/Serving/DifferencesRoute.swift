@@ -12,7 +12,7 @@ enum DifferencesRoute {
         AdminRoute(.get, "/v1/mode/differences", .read) { request, exchange in
             guard let file = comparison() else {
                 return exchange.refuse(
-                    Status(404), code: "nothing_compared", detail: "nothing has been compared yet: run `larder mode diff`")
+                    Status(404), code: "nothing_compared", detail: "no responses have been compared yet: run `larder mode diff`")
             }
             let wantsText = request.wantsText
             // The report includes all responses received up to now.

@@ -45,7 +45,7 @@ struct PinAuditReport {
     var text: String {
         var lines = findings.flatMap(Self.lines) + unseen.map { "\($0): Larder has not connected to this host yet" }
         if unlistedCount > 0 { lines.append(unlisted) }
-        if lines.isEmpty { lines = ["no pins are report-only"] }
+        if lines.isEmpty { lines = ["the settings contain no report-only pins"] }
         return lines.map { printable($0, limit: 4096) + "\n" }.joined()
     }
 

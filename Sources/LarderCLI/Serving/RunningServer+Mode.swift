@@ -24,7 +24,7 @@ extension RunningServer {
         _ change: ModeRoutes.Change, _ mode: LarderSettings.Mode, _ former: ServedSettings
     ) -> ModeRoutes.Outcome {
         if change.rewinds, !former.switched(to: mode).settings.replays {
-            return .refused(reason: "nothing to restart: mode \(mode.rawValue) does not replay")
+            return .refused(reason: "there is no replay to restart: mode \(mode.rawValue) does not replay recordings")
         }
         if mode != former.settings.mode {
             do throws(RunningRecordings.Refusal) {

@@ -102,7 +102,7 @@ extension RunningServer {
             self.page.open = nil
             self.end(open.server)
             self.changeOtherListeners { $0.removeAll { $0 == address } }
-            self.log.logger.notice("the page was not used, and its port is closed")
+            self.log.logger.notice("closed the port of the page, because the page was not used")
         }) { _ in }
     }
 

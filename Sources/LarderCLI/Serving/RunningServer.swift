@@ -255,7 +255,7 @@ final class RunningServer: Sendable {
         finishRecording()
         telemetry?.close()
         auditLog?.close()
-        if !accessLog.close() { log.logger.warning("the access log is not writable: its last lines are lost") }
+        if !accessLog.close() { log.logger.warning("cannot write the access log: its last lines are lost") }
     }
 
     /// Reads the settings again; if they are invalid, the active settings stay.

@@ -13,7 +13,7 @@ package enum SettingsConsistency {
         for (name, marks) in [("store.memory", settings.store.memory.marks), ("store.disk", settings.store.disk)]
         where marks.low > marks.high {
             let wrong = origins["\(name).low"] == nil ? "high" : "low"
-            report("\(name).\(wrong)", "the low mark is above the high mark")
+            report("\(name).\(wrong)", "the value of `low` is above the value of `high`")
         }
         if settings.listen.isEmpty { report("listen", "at least one address is needed") }
         if settings.recordings.layers.dropLast().contains(LarderSettings.Recordings.storeLayer) {
@@ -44,13 +44,13 @@ package enum SettingsConsistency {
         let recordings = settings.recordings
         let modes = settings.rules.compiled.modes
         if settings.mode == .replay || modes.contains(.replay), recordings.layers.isEmpty {
-            return "nothing to replay: replay.layers lists no snapshot"
+            return "this mode replays recordings, but replay.layers lists no snapshot"
         }
         if settings.mode == .diff, recordings.files.isEmpty {
-            return "nothing to compare with: replay.layers lists no snapshot"
+            return "this mode compares responses with recordings, but replay.layers lists no snapshot"
         }
         if let purpose = settings.recordingPurpose, purpose != .compare, recordings.file == nil {
-            return "nowhere to record: record.file names no file"
+            return "this mode records, but record.file names no file"
         }
         if settings.mode == .refresh || settings.mode == .diff, modes.contains(where: \.records) {
             return "a rule sets a recording mode; in mode \(settings.mode.rawValue) rules cannot record"

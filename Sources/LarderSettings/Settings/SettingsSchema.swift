@@ -56,8 +56,8 @@ package enum SettingsSchema {
             "Whether the access log contains the query of each URL. Queries often contain secrets."),
         Setting(
             "log.audit", \.log.audit, .optional(.path, or: "off", meaning: "no audit log"),
-            "The audit log: decisions of policy and trust, and changes of settings and mode, in a file that cannot be changed "
-                + "unnoticed. `larder log verify` checks it. See [audit-log.md](audit-log.md)."),
+            "The audit log: decisions of policy and trust, and changes of settings and mode, in a file in which every later "
+                + "change can be detected. `larder log verify` checks it. See [audit-log.md](audit-log.md)."),
         Setting(
             "log.audit_requests", \.log.auditRequests, .word(),
             "Which requests the audit log contains: `denied` requests, or `all`."),
@@ -69,7 +69,8 @@ package enum SettingsSchema {
             "Age at which Larder begins a new file for the audit log."),
         Setting(
             "log.audit_files.count", \.log.auditFiles.count, .number(1...10_000),
-            "Maximum number of files of the audit log, with the newest one. Larder deletes the oldest file beyond this number."),
+            "Maximum number of files of the audit log, including the newest one. If there are more, Larder deletes the oldest "
+                + "file."),
 
         Setting(
             "limits.request_line", \.limits.requestLineLength, .size(64...(1 << 20)), reloadable: true,
@@ -103,7 +104,8 @@ package enum SettingsSchema {
             "Maximum size of request content that Larder buffers for each HTTP/2 stream."),
         Setting(
             "limits.http2.connection_window", \.limits.http2.connectionWindow, .size(65_535...(1 << 30)), reloadable: true,
-            "Maximum size of request content in flight to Larder, for all streams of an HTTP/2 connection together."),
+            "Maximum size of request content that a client may send before Larder reads it, for all streams of an HTTP/2 "
+                + "connection together."),
 
         Setting(
             "timeouts.connect", \.timeouts.connect, .time(), reloadable: true,
@@ -201,7 +203,7 @@ package enum SettingsSchema {
                 meaning: "no client needs a password"),
             reloadable: true,
             "A file of user names and password hashes, as `htpasswd -B` writes it: see "
-                + "[clients-access.md](clients-access.md). A reload reads it again."),
+                + "[clients-access.md](clients-access.md). A reload reads the file again."),
         Setting(
             "clients.authenticate", \.clients.authenticate, .word(), reloadable: true,
             "Which clients must authenticate: remote clients that `clients.allow` does not list, all remote clients, or all "
@@ -262,8 +264,8 @@ package enum SettingsSchema {
             "Whether Encrypted Client Hello (ECH) is allowed. Browsers send an extension that looks like ECH to every host."),
         Setting(
             "tls.connect.never_intercept", \.tls.connect.neverIntercept, .list(of: .hostPattern), reloadable: true,
-            "Hosts that get a tunnel even if `tls.default` intercepts, because the programs that use them accept only their "
-                + "vendor's certificates. An entry in `tls.hosts` takes precedence."),
+            "Hosts for which Larder opens a tunnel even if `tls.default` intercepts, because the programs that use them accept "
+                + "only their vendor's certificates. An entry in `tls.hosts` takes precedence."),
         Setting(
             "tls.connect.http2", \.tls.connect.http2, .word(), reloadable: true,
             "Whether Larder offers HTTP/2 to clients in intercepted tunnels and on listeners with TLS."),
@@ -278,8 +280,8 @@ package enum SettingsSchema {
                 + "opens a tunnel. `deny`: Larder refuses the tunnel."),
         Setting(
             "tls.connect.refusals_kept", \.tls.connect.refusalsKept, .time(0...86_400_000), reloadable: true,
-            "If a client rejects Larder's certificate, Larder tunnels the host for this long. This applies to hosts that only "
-                + "`tls.default` intercepts. `0s`: never."),
+            "If a client rejects Larder's certificate for a host, Larder opens tunnels to this host for this long. This applies "
+                + "to hosts that only `tls.default` intercepts. `0s`: never."),
         Setting(
             "tls.authority.folder", \.tls.authority.folder,
             .optional(.path, or: "auto", meaning: "where `larder ca init` creates it"),
@@ -308,8 +310,8 @@ package enum SettingsSchema {
             "The newest generation that Larder replays from the snapshots: a number or a time. `newest`: all generations."),
         Setting(
             "replay.sequence_end", \.recordings.sequenceEnd, .word(), reloadable: true,
-            "How Larder answers after the last of several recorded responses: with the first response again, the last "
-                + "response again, or 504."),
+            "What a request gets after all its recorded responses were used: the first response again, the last response again, "
+                + "or 504."),
         Setting(
             "replay.sequence_scope", \.recordings.sequenceScope, .word(), reloadable: true,
             "Which clients share one sequence of recorded responses: all clients of this server, clients with the same user "
@@ -321,7 +323,7 @@ package enum SettingsSchema {
                 + "had not been recorded."),
         Setting(
             "replay.dates", \.recordings.dates, .word(), reloadable: true,
-            "How replayed responses are dated: as recorded, or with `Date`, `Expires` and the expiry of cookies moved as if "
+            "The dates of replayed responses: as recorded, or with `Date`, `Expires` and the expiry of cookies moved as if "
                 + "the responses were recorded now."),
         Setting(
             "replay.expires_after", \.recordings.expiresAfter, .optional(.time(), or: "off", meaning: "any age"),
@@ -388,7 +390,7 @@ package enum SettingsSchema {
                 + "and `/v1/logs`. See [operations.md](operations.md#traces-and-logs-for-opentelemetry)."),
         Setting(
             "otlp.sample", \.otlp.sample, .share,
-            "The share of requests that are traced. A request whose `traceparent` field decides is not counted."),
+            "The share of requests that are traced. If a request has a `traceparent` field, this field decides instead."),
         Setting("otlp.service", \.otlp.service, .runName, "The attribute `service.name` of traces and logs."),
         Setting(
             "traces.count", \.traces.count, .number(0...1_000_000),

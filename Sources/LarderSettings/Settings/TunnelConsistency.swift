@@ -77,7 +77,7 @@ struct TunnelConsistency {
         guard rule.allows || rule.denies(under: settings.policy.egress) else { return false }
         if let other = ruleAllowing(tunnel), rule.allows || !isDenied(tunnel) {
             warnings.append(
-                "\(LocatedProblem.position(of: place, in: layer)): the rule `\(rule.name)` looks at requests, but the rule "
+                "\(LocatedProblem.position(of: place, in: layer)): the rule `\(rule.name)` inspects requests, but the rule "
                     + "`\(other.name)` allows tunnels to \(name), which hide the requests")
             return true
         }

@@ -58,7 +58,7 @@ package enum YAMLReader {
             }
             return SettingsNode(.mapping(entries), at: place)
         case .alias:
-            throw single("this alias refers to nothing", place)
+            throw single("no anchor (`&name`) defines this alias", place)
         }
     }
 

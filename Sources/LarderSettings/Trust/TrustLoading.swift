@@ -162,7 +162,9 @@ struct TrustLoading {
             remarks.append(TrustWarning(subject: "tls.key_log (\(position))", matter: .keyLog))
         } catch {
             let reason =
-                error.code == EPERM ? "only its owner may have access to the file" : String(cString: strerror(error.code))
+                error.code == EPERM
+                ? "only the file's owner may have access to the file: restrict it with `chmod 600`"
+                : String(cString: strerror(error.code))
             let message = "cannot write \(printable(path, limit: 4096)): \(reason)"
             report(message, path: "tls.key_log", at: origin.place, in: origin)
         }

@@ -88,7 +88,7 @@ package struct TrustTerms: Sendable {
     var weaknesses: [(key: String, meaning: String)] {
         var found: [(key: String, meaning: String)] = []
         if !validatesHost { found.append(("validate_host", "the certificate may belong to another host")) }
-        if allowsUntrustedRoot { found.append(("allow_untrusted_root", "the chain may end at an untrusted root")) }
+        if allowsUntrustedRoot { found.append(("allow_untrusted_root", "the certificate chain may end at an untrusted root")) }
         if allowsExpired { found.append(("allow_expired", "certificates may have expired")) }
         let usual = KeySizes.usual
         if minimumKeySizes.rsa < usual.rsa || minimumKeySizes.ellipticCurve < usual.ellipticCurve {

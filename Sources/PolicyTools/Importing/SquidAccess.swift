@@ -103,7 +103,7 @@ struct SquidAccess {
         for word in words.dropFirst(2) {
             let isNegated = word.hasPrefix("!")
             let name = isNegated ? String(word.dropFirst()) : word
-            let fault = lists[name].map { rule.add($0, negated: isNegated) } ?? "there is no such acl"
+            let fault = lists[name].map { rule.add($0, negated: isNegated) } ?? "no acl has this name"
             if let fault { faults.append("`\(word)`: \(fault)") }
         }
         lastLineDenies = !allows && faults.isEmpty

@@ -47,7 +47,7 @@ struct SquidLists {
             // This line occurs in old files. Squid ignores it, and so does the import.
             let name = words[1].lowercased()
             if name == "manager", words[2] == "proto" { continue }
-            let reason = depth > 0 ? "the line of the acl is within `if`" : nil
+            let reason = depth > 0 ? "the acl is defined within `if`" : nil
             if let text = add(words, to: name, spoiledBy: reason) { note(directive, "acl \(words[1]): \(text)") }
             if let fault = lists[name]?.fault, spoiled.insert(name).inserted { note(directive, "acl \(words[1]): \(fault)") }
         }
@@ -62,7 +62,7 @@ struct SquidLists {
             return nil
         }
         if let known = lists[name], known.type != words[2] {
-            lists[name]?.spoil("the lines of the acl have different types")
+            lists[name]?.spoil("the lines that define the acl have different types")
             return nil
         }
         return lists[name, default: SquidACL(type: words[2])].add(Array(words.dropFirst(3)))

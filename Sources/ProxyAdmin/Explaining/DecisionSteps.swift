@@ -41,7 +41,8 @@ struct DecisionSteps {
         if let index = trace.decidingRule, index < rules.count {
             steps.append(
                 Explanation.Step(
-                    "limit", "a limit of rule `\(rules[Int(index)])` is reached", values: [("rule", .string(rules[Int(index)]))]))
+                    "limit", "the limit of rule `\(rules[Int(index)])` is reached",
+                    values: [("rule", .string(rules[Int(index)]))]))
         }
         if let reported = trace.reported {
             steps.append(

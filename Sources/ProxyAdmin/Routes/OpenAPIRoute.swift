@@ -119,7 +119,7 @@ package enum OpenAPIRoute {
 
     /// What each route does, by method and path.
     static let summaries: [String: String] = [
-        "GET /livez": "Tells that Larder runs.",
+        "GET /livez": "Responds if Larder is running.",
         "GET /metrics": "Returns the metrics for Prometheus, as text or as OpenMetrics.",
         "GET /readyz": "Tells whether Larder accepts clients.",
         "GET /v1/cache/body": "Returns the body of a stored response.",
@@ -127,7 +127,7 @@ package enum OpenAPIRoute {
         "GET /v1/cache/entries": "Lists the stored responses that match the filters.",
         "GET /v1/cache/response": "Shows one stored response.",
         "GET /v1/cache/tally": "Counts the stored responses that match the filters.",
-        "GET /v1/clients": "Returns what programs need to use this proxy.",
+        "GET /v1/clients": "Returns the addresses and certificates that programs need to use this proxy.",
         "GET /v1/events": "Sends requests as they finish, as server-sent events.",
         "GET /v1/history": "Returns one sample of the counters for each minute of a day.",
         "GET /v1/mode": "Returns the active mode.",
@@ -146,9 +146,9 @@ package enum OpenAPIRoute {
         "GET /v1/trust/servers": "Lists the certificates of servers with stored responses.",
         "POST /v1/cache/purge": "Removes the stored responses that match the filters.",
         "POST /v1/cache/verify": "Verifies the store.",
-        "POST /v1/explain": "Explains how Larder would handle a request, which is the content.",
-        "POST /v1/mode": "Changes the mode, or starts replayed sequences again.",
-        "POST /v1/page": "Makes a link to the page.",
+        "POST /v1/explain": "Explains how Larder would handle the request in the content.",
+        "POST /v1/mode": "Changes the mode, or makes replayed sequences start again.",
+        "POST /v1/page": "Creates a link to the page.",
         "POST /v1/reload": "Reloads the settings.",
         "POST /v1/stop": "Stops Larder.",
     ]

@@ -9,7 +9,7 @@ extension CacheOverrides {
             return
         }
         guard let entries = cursor.entries(problems: &problems) else { return }
-        if entries.isEmpty { cursor.report("no status is listed", to: &problems) }
+        if entries.isEmpty { cursor.report("`ttl` lists no status", to: &problems) }
         for entry in entries {
             let lifetime = entry.value.deltaSeconds(problems: &problems)
             if entry.key == "default" {

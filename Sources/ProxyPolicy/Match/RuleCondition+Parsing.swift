@@ -184,7 +184,7 @@ extension HostPattern.Fault {
         case .moreThanHost: "give only the host, without scheme, path or user"
         case .port: "give the port in the key `port`"
         case .malformedAddress: "write an address as four decimal numbers, or as IPv6 in brackets"
-        case .starNotInFront: "a star is allowed only for whole labels at the start, as in *.example.com"
+        case .starNotInFront: "a star can only replace whole labels at the start, as in *.example.com"
         case .emptyLabel: "a label between dots is empty"
         case .notInHosts(let scalar) where scalar.isASCII: "`\(SettingsText.quoted(String(scalar)))` is not allowed in host names"
         case .notInHosts: "write non-ASCII names in their xn-- form"

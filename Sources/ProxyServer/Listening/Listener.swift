@@ -102,7 +102,7 @@ final class Listener: EventHandler, TimerHandler, BatchHandler {
             return refuse(descriptor, peer, .clientNotAllowed, isSecure: isSecure)
         }
         if isFull {
-            warn("\(settings.connectionLimit) connections are open, which is the limit: Larder refuses further ones")
+            warn("\(settings.connectionLimit) connections are open, the maximum: Larder refuses further connections")
             return refuse(descriptor, peer, .overloaded, isSecure: isSecure)
         }
         var one: Int32 = 1

@@ -38,7 +38,7 @@ extension Connection {
         while try query.step() {
             let encoded = query.bytes(6)
             guard let filter = StoreFilter(encoded: encoded) else {
-                throw StoreError(.damaged, path: path, message: "the record of a purge cannot be read")
+                throw StoreError(.damaged, path: path, message: "the stored record of a purge cannot be read")
             }
             let purge = Purge(
                 number: query.integer(0), boundary: query.integer(1), time: Timestamp(milliseconds: query.integer(2)),

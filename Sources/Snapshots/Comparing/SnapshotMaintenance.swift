@@ -10,7 +10,7 @@ package enum SnapshotMaintenance {
     package static func merge(
         _ sources: [String], to path: String, tool: String, now: Timestamp, signing key: SigningKey? = nil
     ) throws(SnapshotError) -> SnapshotRoots {
-        guard let first = sources.first else { throw .malformed("there is no snapshot to merge") }
+        guard let first = sources.first else { throw .malformed("no snapshot was given to merge") }
         var manifest = Manifest(created: now, tool: tool, generations: [], terms: try Snapshot(path: first).manifest.terms)
         var offsets: [UInt32] = []
         for source in sources {

@@ -84,7 +84,8 @@ extension AuthorityCommand {
             switch error {
             case .count: throw ValidationError("give --constrain at most \(NameConstraint.itemLimit) times")
             case .pattern(let item):
-                throw ValidationError("--constrain \(printable(item)): give only the domain; it includes all names below it")
+                throw ValidationError(
+                    "--constrain \(printable(item)): give only the domain; the limit includes all names below the domain")
             case .malformed(let item):
                 throw ValidationError(
                     "--constrain \(printable(item)): expected a domain in ASCII (`xn--…`), an address, or a range like 10.0.0.0/8"

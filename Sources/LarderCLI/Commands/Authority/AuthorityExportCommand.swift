@@ -11,7 +11,8 @@ extension AuthorityCommand {
             commandName: "export",
             abstract: "Print the root certificate for programs that should trust it. This command never prints the key.",
             discussion: """
-                During a rotation, pem and pkcs12 contain both root certificates, and der contains the one in use. pkcs12 is a Java trust store \
+                During a rotation, pem and pkcs12 contain both root certificates, and der contains the current one. pkcs12 is a \
+                Java trust store \
                 (-Djavax.net.ssl.trustStore=FILE) with the password changeit; it contains no secret.
                 """)
 

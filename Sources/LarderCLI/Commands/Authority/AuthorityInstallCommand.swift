@@ -54,7 +54,7 @@ extension AuthorityCommand {
             discussion: """
                 Changes these stores, if they exist: the system's (Debian, Fedora and related distributions), NSS databases \
                 (Chromium, Firefox; with certutil) and Java's cacerts (with keytool). The command asks for confirmation first. \
-                For a store that only another user may change, it prints the command that this user must run. larder ca \
+                If only another user may change a store, it prints the command that this user must run. larder ca \
                 uninstall reverts the changes.
                 """)
 

@@ -12,7 +12,7 @@ extension AuthorityCommand {
             discussion: """
                 The old root certificate stays in use until the day in --from. Until then, you can distribute the next one: \
                 larder ca install and export handle both. From that day on, Larder uses the next one. Run larder ca rotate \
-                --finish after that day, or at once if the old key was stolen: it deletes the old key.
+                --finish after that day to delete the old key, or at once if the old key was stolen.
                 """)
 
         @Option(

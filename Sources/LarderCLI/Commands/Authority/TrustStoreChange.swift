@@ -88,7 +88,8 @@ struct TrustStoreChange {
         return !hasFault
     }
 
-    private static let foreignEntry = "another entry contains the root certificate; Larder does not remove this entry"
+    private static let foreignEntry =
+        "an entry that Larder did not add also contains the root certificate; Larder does not remove this entry"
 
     private func tell(_ words: String, of store: any TrustStore) {
         Terminal.talk("larder: \(place(store)): \(printable(words, limit: 4096))\n")
@@ -105,7 +106,7 @@ struct TrustStoreChange {
             case (.absent, true), (.ours, false), (.halfway, _): due.append(entry)
             case (.absent, false): break
             case (.ours, true): note("\(entry.name) is already installed")
-            case (.others, true): note("another entry already contains the root certificate")
+            case (.others, true): note("an entry that Larder did not add already contains the root certificate")
             case (.others, false), (.othersUnbelieved, false): note(Self.foreignEntry)
             case (.unclear(let reason), _), (.othersUnbelieved(let reason), true):
                 note("\(reason); Larder skipped \(entry.name)")

@@ -8,8 +8,8 @@ struct CachePurgeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "purge", abstract: "Remove stored responses or make them stale, and print their number.",
         discussion: """
-            If Larder is not running, this command locks the store. A purge takes effect before Larder deletes the responses. \
-            If this command or Larder ends before that, the responses are still not served, and Larder deletes them the next time it runs.
+            If Larder is not running, this command locks the store. A purge takes effect at once, before the responses are \
+            deleted. If this command or Larder ends before the deletion, Larder deletes the responses the next time it runs.
 
               larder cache purge http://example.com/a.html
               larder cache purge 'http://example.com/simple/*' --soft
@@ -18,13 +18,13 @@ struct CachePurgeCommand: ParsableCommand {
     @OptionGroup var filter: FilterOptions
     @OptionGroup var place: CachePlace
 
-    @Flag(help: "Make the responses stale instead: the next request validates them.")
+    @Flag(help: "Make the responses stale instead of removing them: the next request validates them.")
     var soft = false
 
     @Flag(help: "Print the number of responses that match, without purging them.")
     var dryRun = false
 
-    @Flag(help: "Purge everything, if no filter is given.")
+    @Flag(help: "Purge the whole store. Required if no filter is given.")
     var all = false
 
     @OptionGroup var format: OutputOption

@@ -17,11 +17,11 @@ struct AuditReport {
         if scan.problemCount > scan.problems.count {
             lines.append("and \(scan.problemCount - scan.problems.count) further problems")
         }
-        if scan.first > 1 { lines.append("the log begins with line \(scan.first): earlier files are not there") }
+        if scan.first > 1 { lines.append("the log begins with line \(scan.first): earlier files are missing") }
         for range in scan.doubtful {
             let subject =
                 range.count == 1 ? "line \(range.lowerBound) is" : "lines \(range.lowerBound) to \(range.upperBound) are"
-            lines.append("\(subject) in doubt: Larder stopped before it sealed them")
+            lines.append("\(subject) unverified: Larder stopped before it wrote a seal after them")
         }
         if scan.unsealedCount > 0 {
             lines.append("lines \(scan.last - scan.unsealedCount + 1) to \(scan.last) are not sealed yet")

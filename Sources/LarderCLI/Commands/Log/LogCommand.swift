@@ -15,8 +15,8 @@ struct LogVerifyCommand: ParsableCommand {
         commandName: "verify",
         abstract: "Verify that no line of the audit log was changed; exits with 5 if a line was changed or is missing.",
         discussion: """
-            The command checks every line, the hashes between the lines, and the seals, in the named file and in the older \
-            files beside it. Without FILE, it verifies the file of the setting log.audit.
+            The command checks every line, the hashes that link the lines, and the seals. It checks the named file and the \
+            older files in the same folder. Without FILE, it verifies the file of the setting log.audit.
 
             A log that was cut after a seal looks complete. To find such a cut, give a seal that you noted earlier: `larder \
             status` shows the newest seal.
@@ -35,7 +35,8 @@ struct LogVerifyCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A public Ed25519 key in PEM that seals may be signed with. Repeatable. Default: audit/public.pem in the state folder.",
+            "A public Ed25519 key in PEM that may have signed seals. Repeatable. The default is audit/public.pem in the state "
+                + "folder.",
             valueName: "file"))
     var key: [String] = []
 

@@ -51,7 +51,7 @@ extension PinLearning {
 
     private func learned(_ server: NamedServer, _ log: ChainLog) throws(Refusal) -> LearnedPins {
         guard let sightings = log.sightings[server.logged] else {
-            throw Refusal(reason: "according to the log, the server was not verified")
+            throw Refusal(reason: "the log says that the server's certificate was not verified")
         }
         let site = trust.site(host: server.host, port: server.origin.port)
         return try LoggedChains(

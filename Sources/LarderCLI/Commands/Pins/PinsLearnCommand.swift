@@ -13,7 +13,8 @@ extension PinsCommand {
             commandName: "learn", abstract: "Show a server's certificate chain, and propose pins.",
             discussion: """
                 This command makes one TLS handshake with each host, and sends no request. It prints a file for tls.pins_from. \
-                --write writes the file there, unless the host already has a policy. The command learns nothing from a server \
+                --write writes this file into the folder of tls.pins_from, unless the host already has a policy. The command \
+                learns nothing from a server \
                 that is not trusted.
 
                 --from-log and --from-store connect to no server. --from-log reads the access log (ndjson) for the certificates \
@@ -34,7 +35,8 @@ extension PinsCommand {
         @Option(
             defaultAsFlag: AccessLogSource.settings, parsing: .next,
             help: ArgumentHelp(
-                "Learn from an access log, not from the server. Without FILE, Larder reads the log in the settings; - is standard input.",
+                "Learn from an access log, not from the server. The default FILE is the log in the settings; - is standard "
+                    + "input.",
                 valueName: "file"))
         var fromLog: AccessLogSource?
 

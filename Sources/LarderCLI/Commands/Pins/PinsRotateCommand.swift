@@ -73,7 +73,7 @@ extension PinsCommand {
                 // The argument may be a server's name as messages show it, even if the server's pins are listed under a pattern.
                 if let trust = settings.tls.loaded, let site = site(ofServer: name, port, in: trust) {
                     let title = printable(site.entry?.name ?? "tls.default")
-                    Terminal.talk("larder: the pins of \(printable(host)) are under \(title)\n")
+                    Terminal.talk("larder: the settings list the pins of \(printable(host)) under \(title)\n")
                     return site
                 }
             }

@@ -11,8 +11,9 @@ extension PolicyCommand {
             abstract: "List which requests a new policy newly allows and denies; exits with 6 if it allows more.",
             discussion: """
                 Compares egress.default and the rules of two settings files, by host, port, scheme, method, path and query, and shows \
-                one request for each difference. It does not compare other keys of a match. A difference that depends on these \
-                keys is shown as `may open` (possibly newly allowed) or `may close` (possibly newly denied). `may open` also makes \
+                one request for each difference. It does not compare other keys of a match. If a difference depends on such a \
+                key, it is shown as `may open` (possibly newly allowed) or `may close` (possibly newly denied). `may open` also \
+                makes \
                 the command exit with 6.
                 """)
 

@@ -8,7 +8,8 @@ extension PolicyCommand {
         static let configuration = CommandConfiguration(
             commandName: "import", abstract: "Print the access rules of a squid.conf as settings.",
             discussion: """
-                Standard error lists each directive that is not imported, or is imported with another meaning, with its line. The \
+                Standard error lists each directive that is not imported, or that has a different meaning in Larder, with its \
+                line. The \
                 command exits with 6 if there is such a directive. If two lines match the same request, squid uses the first one, \
                 but in Larder a rule that denies wins.
                 """)

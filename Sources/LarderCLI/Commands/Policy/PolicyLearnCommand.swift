@@ -16,8 +16,8 @@ extension PolicyCommand {
             discussion: """
                 This runs the command as `larder run` does, but without your rules: Larder allows every request. Then it writes \
                 a settings file that allows only these requests. It replaces versions and digests in paths with `*` only if the \
-                path still names the package that they belong to: `/probe/1.4.2/file` becomes `/probe/*/file`. A comment at each \
-                rule says from how many requests the rule was learned.
+                path still names the package that they belong to: `/probe/1.4.2/file` becomes `/probe/*/file`. A comment before \
+                each rule gives the number of requests from which the rule was learned.
 
                   larder policy learn -o policy.yaml -- pip install six
                   larder run --policy policy.yaml --strict -- pip install six

@@ -10,9 +10,9 @@ extension PolicyCommand {
         static let configuration = CommandConfiguration(
             commandName: "report", abstract: "List the requests that report mode forwarded and the rules would deny.",
             discussion: """
-                Asks a running Larder. Its list begins at the start and at each reload. Requests with the same reason, method and \
-                host are in one line, with their number, the times of the first and the last request, and the URL of one request, \
-                without its query and with {secret} in place of each secret.
+                Asks a running Larder. Its list begins at the start and at each reload. One line stands for all requests with \
+                the same reason, method and host. It has their number, the times of the first and the last one, and the URL of \
+                one of them. The URL has no query, and {secret} replaces each secret.
 
                 --from-log reads an access log (ndjson) instead.
                 """)

@@ -16,7 +16,8 @@ struct NetworkOptions: ParsableArguments {
 
     @Option(
         help: """
-            With --netns, how the command's own DNS queries are answered. fail: with no address; listener: with the address that Larder listens on.
+            With --netns: how Larder answers the command's own DNS queries. fail: without an address; listener: with the \
+            address that Larder listens on.
             """)
     var names = NamesInside.fail
 

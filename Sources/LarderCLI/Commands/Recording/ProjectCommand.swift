@@ -45,7 +45,7 @@ struct ProjectCommand: ParsableCommand {
             let decision =
                 switch standing {
                 case .undecided(wasDecided: false): "none"
-                case .undecided(wasDecided: true): "none; the files have changed since the last decision"
+                case .undecided(wasDecided: true): "none; the project's files have changed since your last decision"
                 case .allowed: "allowed"
                 case .denied: "denied"
                 }

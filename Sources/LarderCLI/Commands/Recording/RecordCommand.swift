@@ -14,8 +14,8 @@ struct RecordCommand: ParsableCommand {
         commandName: "record", abstract: "Run a command, and record its requests and their responses into one file.",
         discussion: """
             Like `larder run`, this runs the command with its own Larder. Larder forwards and records every request, and does \
-            not use the store. It also records responses that no cache may store. Placeholders replace secrets. The file is \
-            called FILE.partial until the command has ended.
+            not use the store. It also records responses that no cache may store. Placeholders replace secrets. The recording \
+            is in FILE.partial until the command has ended.
 
               larder record -o build.larder -- make
               larder record -o build.larder --missing -- make

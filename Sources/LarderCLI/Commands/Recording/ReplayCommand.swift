@@ -181,7 +181,8 @@ struct ReplayCommand: ParsableCommand {
         guard let recording = larder.recordings.ended else { throw EphemeralProxy.failureCode }
         let summary = RecordSummary(file: recording.file, result: recording.result, tally: tally)
         if !quiet || !summary.isWritten {
-            let remark = unused || prune ? ["nothing was replayed, so --unused lists nothing and --prune removes nothing"] : []
+            let remark =
+                unused || prune ? ["no recording was replayed, so --unused lists nothing and --prune removes nothing"] : []
             Terminal.talk(summary.text(remarks: (unseen.map { [$0.sentence] } ?? []) + run.remarks(on: larder) + remark))
         } else if let unseen {
             Terminal.talk("larder: \(unseen.sentence)\n")

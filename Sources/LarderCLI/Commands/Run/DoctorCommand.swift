@@ -11,8 +11,8 @@ struct DoctorCommand: ParsableCommand {
         commandName: "doctor", abstract: "Diagnose why programs bypass Larder, and suggest fixes.",
         discussion: """
             Checks the settings, the CA, the clock, the store, the environment variables and the running Larder. Then doctor \
-            starts a local test server. Each installed program of those listed under --client fetches a file from this server, with \
-            the variables of larder env. Nothing leaves this machine except a program's own DNS query for the server's name, and \
+            starts a local test server. Each program of --client that is installed fetches a file from this server, with the \
+            variables of larder env. Nothing leaves this machine except a program's own DNS query for the server's name, and \
             doctor changes nothing. If upstream.proxy is set, doctor tries no programs.
 
               larder doctor

@@ -8,8 +8,8 @@ struct EnvCommand: ParsableCommand {
         commandName: "env", abstract: "Print the environment variables that make programs use the running Larder.",
         discussion: """
             Some variables name files that this command writes, in $XDG_STATE_HOME/larder/clients, else \
-            ~/.local/state/larder/clients, else in XDG_RUNTIME_DIR. Each file begins with the contents of the file that its \
-            variable named before. You can evaluate the output repeatedly.
+            ~/.local/state/larder/clients, else in XDG_RUNTIME_DIR. If such a variable already named a file, the new file \
+            begins with the contents of that file. You can evaluate the output repeatedly.
 
               eval "$(larder env)"
               larder env --shell fish | source

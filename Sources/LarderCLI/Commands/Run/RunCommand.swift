@@ -91,7 +91,8 @@ struct RunCommand: ParsableCommand {
             )
         }
         if join, netns {
-            throw ValidationError("--netns cannot be used with --join: the running Larder does not listen in the namespace.")
+            throw ValidationError(
+                "--netns cannot be used with --join: the running Larder does not listen in the new network namespace.")
         }
         if join, shared.policy != nil || store != nil || name != nil || shared.log != nil || offline || noIntercept {
             throw ValidationError(

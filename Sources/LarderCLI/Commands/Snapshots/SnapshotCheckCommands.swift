@@ -8,7 +8,7 @@ extension SnapshotCommand {
     struct Verify: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "verify",
-            abstract: "Verify that a snapshot is intact; exits with 5 if it is damaged or lacks a required signature.")
+            abstract: "Verify that a snapshot is undamaged; exits with 5 if it is damaged or lacks a required signature.")
 
         @Argument(help: "A snapshot.")
         var file: String

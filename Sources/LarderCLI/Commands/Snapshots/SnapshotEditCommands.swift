@@ -19,7 +19,8 @@ extension SnapshotCommand {
                   larder snapshot rematch build.larder --match match.json
 
                 If this command fails, the snapshot is unchanged. The new snapshot has no signatures: sign it again, or give \
-                --sign-with. Warnings list requests that are equal under the rules but have responses with different bodies.
+                --sign-with. A warning lists requests that the rules treat as equal, although their responses have different \
+                bodies.
 
                 Exit codes: 0 success; 1 a file cannot be read or written, or the rules are malformed; 2 wrong usage; 5 the snapshot is damaged or \
                 would contain secrets.

@@ -58,7 +58,8 @@ extension SnapshotCommand {
         static let configuration = CommandConfiguration(
             commandName: "export", abstract: "Write a snapshot as a folder of text files, for review.",
             discussion:
-                "From the folder, larder snapshot create --from-text makes a snapshot that has the same root digests as the original."
+                "larder snapshot create --from-text converts the folder back into a snapshot with the same root digests as the "
+                + "original."
         )
 
         @Argument(help: "A snapshot.")
@@ -93,7 +94,7 @@ extension SnapshotCommand {
         @Option(help: ArgumentHelp("A folder that snapshot export wrote.", valueName: "folder"))
         var fromText: String?
 
-        @Flag(help: "Finish the recording FILE.partial, where FILE is the file in -o.")
+        @Flag(help: "Finish the unfinished recording FILE.partial, where FILE is the file in -o.")
         var fromPartial = false
 
         @Flag(help: "Use stored responses.")
