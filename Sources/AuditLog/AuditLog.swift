@@ -3,7 +3,8 @@ import HTTPMessage
 import ServerTrust
 import TextCoding
 
-/// The audit log: decisions of policy and trust, and changes of settings and mode, as a chain of lines that cannot be changed unnoticed.
+/// The audit log: decisions of policy and trust, and changes of settings and mode, as a chain of lines in which later changes can
+/// be detected.
 ///
 /// Each line contains the hash of the line before it. Once a minute, at the end of a file and at the stop, a seal signs the chain with
 /// Ed25519. Any thread may report events; a separate thread writes them, and no other thread waits for the disk.

@@ -32,11 +32,12 @@ package struct AuditScan: Sendable {
     package private(set) var foundWanted = false
     /// Whether the line of the wanted seal is another line.
     private var hasOtherLine = false
-    /// The hash that the first line names as that of the line before it.
+    /// The hash in the first line: the hash of the line before it, which may be in an earlier file.
     private(set) var hashBefore = AuditLine.firstHash
     /// The hash of the last line.
     private(set) var hash = AuditLine.firstHash
-    /// Whether the last line is a seal, or the first line of a file after a seal: then no line can have been changed before a new start.
+    /// Whether a seal covers all lines so far, apart from the first line of a new file. If so, no line can have been changed
+    /// between a crash and the next start.
     private var isSettled = true
     private var file = ""
     private var line = 0

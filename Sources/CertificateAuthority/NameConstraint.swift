@@ -17,7 +17,7 @@ public struct NameConstraint: Equatable, Sendable {
         case pattern(String)
     }
 
-    /// The most domains and ranges in total.
+    /// The maximum number of domains and ranges in total.
     public static let itemLimit = 100
 
     private let domains: [[UInt8]]

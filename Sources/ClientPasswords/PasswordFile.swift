@@ -87,8 +87,9 @@ package final class PasswordFile: Sendable {
     /// The digest uses a key that belongs to this value alone: after the file is reloaded, earlier digests are useless.
     package func digest(of credentials: BasicCredentials) -> CredentialsDigest { key.digest(of: credentials.octets) }
 
-    /// Whether the password is correct. Takes as long as the hash's cost requires, tens to hundreds of milliseconds. An unknown name
-    /// takes as long as a known name, because its password is compared with a decoy hash, always the same hash for the same name.
+    /// Whether the password is correct. Takes as long as the hash's cost requires, tens to hundreds of milliseconds. An unknown
+    /// name takes as long as a known name, because its password is compared with a decoy hash. The same name always gets the same
+    /// decoy hash.
     package func accepts(_ credentials: BasicCredentials) -> Bool {
         if let hash = hashes[Array(credentials.name)] { return hash.isHash(of: credentials.password) }
         let choice = key.digest(of: Array(credentials.name)).number % UInt64(decoys.count)

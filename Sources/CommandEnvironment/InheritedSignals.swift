@@ -12,8 +12,9 @@ package struct InheritedSignals {
     /// Ignored only by this process: a disconnected peer, and a file at its size limit, are write errors and must not end the process.
     let ignoredHere: sigset_t
 
-    /// SIGKILL and SIGSTOP cannot be caught. The next three stop the job that has the terminal: this process and its child alike. The
-    /// child's end (SIGCHLD) is waited for in another way. The others report a fault in this process.
+    /// SIGKILL and SIGSTOP cannot be caught. The next three stop the job that has the terminal: this process and its child alike.
+    /// SIGCHLD is left out, because this process waits for the child's end in another way. The others report a fault in this
+    /// process.
     private static let left: Set = [
         SIGKILL, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGCHLD, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS,
     ]

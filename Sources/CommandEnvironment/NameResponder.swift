@@ -8,7 +8,7 @@ struct NameResponder {
     /// Whether a name exists, for queries about records other than addresses. Called on the responder's threads.
     let exists: @Sendable ([UInt8]) -> Bool
 
-    /// The most queries per connection. A client with more queries opens a second connection.
+    /// The maximum number of queries per connection. A client with more queries opens a second connection.
     private static let questionLimit = 100
     /// The time limit for a connection, in seconds. While a connection is served, all others wait.
     private static let patience = 1

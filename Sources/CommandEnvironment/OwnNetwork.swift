@@ -37,7 +37,7 @@ package struct OwnNetwork {
             }
             defer { close(sockets[0]) }
             let begun = Result { () throws(Refusal) in try Self.begin(handingOverTo: sockets[1], reach: reach) }
-            // As long as this process has this end of the socket open, it would not notice that the helper exits.
+            // While this process keeps this end of the socket open, it cannot notice that the helper exits.
             close(sockets[1])
             let helper = try begun.get()
             defer { while waitpid(helper, nil, 0) < 0, errno == EINTR {} }

@@ -33,8 +33,8 @@ package enum ShellSyntax: String, CaseIterable {
         "'\(value.escaped { "'\u{2018}\u{2019}\u{201A}\u{201B}".unicodeScalars.contains($0) ? "\($0)\($0)" : nil })'"
     }
 
-    /// Programs read `.env` files with different rules, so the value is written plain if possible, else unchanged in single quotes, else in
-    /// double quotes with escapes.
+    /// Programs read `.env` files with different rules. So the value is written without quotes if possible, else in single
+    /// quotes, else in double quotes with escapes.
     static func dotenvQuoted(_ value: String) -> String {
         let isPlain = value.utf8.allSatisfy { octet in
             (0x30...0x39).contains(octet) || (0x41...0x5A).contains(octet) || (0x61...0x7A).contains(octet)

@@ -5,7 +5,7 @@ import TextCoding
 
 /// A response that is not the requested file: Larder's own error response (RFC 9457, RFC 9209), or the server's.
 enum GatewayAnswer {
-    /// The most bytes that are read of the body of such a response.
+    /// The maximum number of bytes that are read from the body of such a response.
     static let lengthLimit = 16 * 1024
 
     /// Whether Larder may have generated the response.

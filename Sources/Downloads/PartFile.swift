@@ -43,8 +43,8 @@ final class PartFile: Sendable {
     private let state = Guarded(State())
     private let queue = DispatchQueue(label: "larder.part")
 
-    /// How often the record is written, so that another process can resume after a `kill -9`: at first at short intervals, then at
-    /// increasing ones.
+    /// The intervals at which the record is written, so that another process can resume after a `kill -9`: short at first, then
+    /// increasing.
     private static let shortestRecordInterval: Duration = .milliseconds(20)
     private static let longestRecordInterval: Duration = .seconds(1)
 

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// Called once, at the end of the batch in which it was registered with `atEndOfBatch`, to flush what the batch has collected.
+/// Is called once, at the end of the batch in which it was registered with `atEndOfBatch`. It can flush the output of that batch.
 package protocol BatchHandler: AnyObject {
     func batchEnded()
 }
@@ -144,8 +144,8 @@ package final class EventLoop {
 
     /// Watches a descriptor. The caller still owns it and closes it after `deregister`.
     ///
-    /// - Parameter isNewcomer: until `admit`, the descriptor is reported after all others, and edge-triggered. The handler must read all
-    ///   available data or call `admit`.
+    /// - Parameter isNewcomer: whether the descriptor is of a new connection. Until `admit`, it is reported after all others, and
+    ///   edge-triggered. The handler must read all available data or call `admit`.
     package func register(
         _ descriptor: Int32, _ interest: Interest, handler: any EventHandler, isNewcomer: Bool = false
     ) throws(SystemError) -> Registration {

@@ -8,7 +8,7 @@ package final class LoopThread: Sendable {
     package enum Place: Sendable {
         /// The loop serves clients.
         case first
-        /// The loop does work for other loops. When it wakes, it does not interrupt the thread that gave it work (SCHED_BATCH).
+        /// The loop does work for other loops. When it wakes, it does not preempt the thread that gave it work (SCHED_BATCH).
         case beside
     }
 

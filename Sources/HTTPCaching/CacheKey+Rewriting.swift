@@ -2,10 +2,11 @@ import HTTPMessage
 
 /// The cache key as changed by rules.
 ///
-/// A parameter that a rule leaves out of the key still goes to the origin server, which might read it as a different parameter that is
-/// in the key. Then a client could choose the response that Larder stores for other clients ("parameter cloaking"). So Larder only
-/// leaves out or moves parameters that all common servers parse alike. Anything else stays in the key unchanged: `;`, encoded or
-/// bracketed names, and a name that differs only in case from a name in the key. The worst result is a cache miss.
+/// A parameter that a rule leaves out of the key still goes to the origin server. The server might read it as a different
+/// parameter that is in the key. Then a client could choose the response that Larder stores for other clients ("parameter
+/// cloaking"). So Larder only leaves out or moves parameters that all common servers parse alike. Anything else stays in the key
+/// unchanged: `;`, encoded or bracketed names, and a name that differs only in case from a name in the key. The worst result is a
+/// cache miss.
 extension CacheKey {
     /// A query with more parameters than this is not sorted.
     package static let sortedParameterLimit = 64

@@ -116,8 +116,8 @@ public struct CacheOverrides: Equatable, Sendable {
 
     package func lifetime(of status: Status) -> DeltaSeconds? { statusLifetimes.lifetime(of: status) ?? timeToLive }
 
-    /// Whether the overrides still permit using a response that is stored against a directive of the origin server, or although it sets
-    /// a cookie (T23 in docs/threats.md).
+    /// Whether the overrides still permit using a stored response that an unsafe rule stored: against a directive of the origin
+    /// server, or although it sets a cookie (T23 in docs/threats.md).
     package func permitsUse(of facts: ReuseFacts) -> Bool {
         let flags = facts.flags
         guard !flags.isDisjoint(with: [.noStore, .private, .setCookie]) else { return true }

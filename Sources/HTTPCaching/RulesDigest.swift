@@ -1,5 +1,6 @@
-/// Identifies the rules that decide under which URI a response is stored: SHA-256 of their text. With a weaker hash, a client could
-/// find two sets of rules with the same digest, and requests under the first set would get responses stored under the second set.
+/// Identifies the rules that decide under which URI a response is stored: SHA-256 of their text. With a weaker hash, a client
+/// could find two sets of rules with the same digest. Requests under the first set would then get responses stored under the
+/// second set.
 package enum RulesDigest {
     /// - Parameter texts: one text per rule, in order.
     package static func make(of texts: [[UInt8]]) -> [UInt8] {

@@ -3,8 +3,8 @@ import HTTPMessage
 /// The values by which rules distinguish the responses under one primary key, in addition to the fields that the responses nominate in
 /// Vary (RFC 9111 §4.1).
 ///
-/// The canonical form of a stored response contains the secondary key together with the nominated fields, so each value of the
-/// secondary key makes a variant. Invalidating the primary key invalidates all variants.
+/// The canonical form of a stored response contains the secondary key together with the nominated fields. Each value of the
+/// secondary key therefore makes a variant. Invalidating the primary key invalidates all variants.
 package struct SecondaryKey: Sendable {
     /// The field names in lower case, sorted, without duplicates.
     package private(set) var fieldNames: [[UInt8]]

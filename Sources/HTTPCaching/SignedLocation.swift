@@ -3,10 +3,11 @@ import HTTPMessage
 /// When the signature in a redirect's Location expires. After that, a client that follows the redirect gets an error, even if the
 /// redirect is fresh.
 ///
-/// Larder supports the query parameters of Amazon S3 and compatible services (`X-Amz-Date` with `X-Amz-Expires`), Google Cloud Storage
-/// (`X-Goog-Date` with `X-Goog-Expires`), Alibaba Cloud OSS (`x-oss-date` with `x-oss-expires`), S3's signature version 2, OSS and
-/// CloudFront (`Expires`, in seconds since 1970), CloudFront's custom policy (`Policy`), Azure Storage (`se`, RFC 3339), and `exp` of a
-/// JWT (RFC 7519 §4.1.4) that is the value of a parameter of the query or the fragment, or a whole path segment.
+/// Larder supports the query parameters of these services: Amazon S3 and compatible services (`X-Amz-Date` with `X-Amz-Expires`),
+/// Google Cloud Storage (`X-Goog-Date` with `X-Goog-Expires`), and Alibaba Cloud OSS (`x-oss-date` with `x-oss-expires`).
+/// `Expires` in seconds since 1970 is for S3's signature version 2, OSS and CloudFront. `Policy` is CloudFront's custom policy,
+/// and `se` is for Azure Storage (RFC 3339). Larder also reads `exp` of a JWT (RFC 7519 §4.1.4). The JWT may be the value of a
+/// parameter of the query or the fragment, or a whole path segment.
 enum SignedLocation {
     /// The earliest expiry that Location names; `nil` if the response is not a redirect or Location has no such signature.
     static func end(of response: ResponseHead) -> Timestamp? {

@@ -110,8 +110,8 @@ extension Reuse {
         guard objection(of: request, clock) == nil, request.accepts(staleness: clock.staleness) else {
             return validate(.stale, facts, request, overrides)
         }
-        // Larder does not validate in the background a request whose content is part of the key. A redirect whose signature has expired
-        // would lead to an error before its validation ends.
+        // Two kinds of stale responses are not served before their validation. Larder does not validate a request in the
+        // background if its content is part of the key. A redirect whose signature has expired would lead to an error.
         let mayWait = !request.contains(.isKeyedByContent) && !facts.isPastSignature(age: clock.age)
         if mayWait, clock.staleness <= facts.staleWhileRevalidate.milliseconds, facts.staleWhileRevalidate > .zero {
             return .staleAllowed(clock.terms(usedUnsafe: usedUnsafe(facts, clock)), .staleWhileRevalidate)

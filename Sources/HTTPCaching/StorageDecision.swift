@@ -31,8 +31,8 @@ package enum StorageRefusal: UInt8, Sendable, CaseIterable {
     case headTooLarge
     /// The response failed a rule's validation.
     case validation
-    /// The key was invalidated after the request was sent (§4.4), or a later part of the body came with a head that forbids storing the
-    /// parts as one response (§3.4).
+    /// The key was invalidated after the request was sent (§4.4). Or the head of a later part forbids storing the parts as one
+    /// response (§3.4).
     case invalidated
     /// The store is too busy to take another body.
     case storeBusy

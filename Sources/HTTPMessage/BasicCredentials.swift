@@ -9,8 +9,8 @@ package struct BasicCredentials: Equatable, Sendable {
     private static let encodedLimit = (limit + 2) / 3 * 4
 
     /// - Parameter value: a field value without blanks at its ends.
-    /// - Returns: `nil` if the scheme is not Basic, the base64 is invalid, or the decoded text is longer than `limit`, has no colon or
-    ///   has a control character.
+    /// - Returns: `nil` if the scheme is not Basic or the base64 is invalid. Also `nil` if the decoded text is longer than
+    ///   `limit`, has no colon or has a control character.
     package init?(_ value: Span<UInt8>) {
         var blank = 0
         while blank < value.count, value[blank] != ASCII.space { blank += 1 }

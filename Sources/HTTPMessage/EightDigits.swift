@@ -1,7 +1,7 @@
 /// The eight decimal digits of a number, one in each byte of a word. The first digit is in the lowest byte.
 ///
-/// Each step splits all groups of digits at once. So all eight digits cost as much as five digits computed one by one by division, and
-/// no loop is needed.
+/// Each step splits all groups of digits at once. All eight digits cost as much as five divisions one after the other, and no
+/// loop is needed.
 @usableFromInline
 struct EightDigits {
     /// Each byte of the word has a value from 0 to 15.

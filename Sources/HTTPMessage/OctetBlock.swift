@@ -98,7 +98,7 @@ extension Span<UInt8> {
     }
 
     /// Compares one word. Setting bit 5 of a byte turns capitals into lower case. It would also turn some control characters into
-    /// characters of a field name (CR into `-`), so bit 5 or 6 of each byte must already be set.
+    /// characters of a field name (CR into `-`). So bit 5 or 6 of each byte must already be set.
     @inline(__always)
     private static func isSameToken<Word: FixedWidthInteger & UnsignedInteger>(
         _ type: Word.Type, _ buffer: UnsafeRawBufferPointer, _ expected: UnsafeRawPointer, at index: Int

@@ -1,7 +1,7 @@
 /// The origin of the last target in absolute form, `http://host:port/`, both as bytes and as parsed.
 ///
-/// Programs send many requests to one origin. If the bytes up to the slash before the path are the same as in the last target, the
-/// origin is the same too and need not be parsed.
+/// Programs send many requests to one origin. If the bytes before the path are the same as in the last target, the origin is the
+/// same too and need not be parsed.
 package struct OriginMemory: Sendable {
     /// An origin of this length in bytes, or a longer origin, is not remembered.
     static let lengthLimit = 256

@@ -2,10 +2,10 @@ import HTTPMessage
 
 /// Finds the ends of a message's lines, and rejects control bytes that a line must not contain.
 ///
-/// A CR is only allowed before an LF, and an LF only after a CR (RFC 9112 §2.2). NUL and other control characters are not allowed (RFC
-/// 9110 §5.5). The content of a line is parsed once the line is complete. Limits and errors are reported in the order of the bytes, so
-/// the result does not depend on how the bytes were split into reads. The scanner remembers how far it has searched, so a message that
-/// arrives byte by byte costs no more than a message that arrives at once.
+/// A CR is only allowed before an LF, and an LF only after a CR (RFC 9112 §2.2). NUL and other control characters are not allowed
+/// (RFC 9110 §5.5). The content of a line is parsed once the line is complete. Limits and errors are reported in the order of the
+/// bytes, so the result does not depend on how the bytes were split into reads. The scanner remembers how far it has searched. A
+/// message that arrives byte by byte therefore costs no more than a message that arrives at once.
 struct LineScanner: Sendable {
     /// The position at which the current line starts.
     private(set) var lineStart = 0

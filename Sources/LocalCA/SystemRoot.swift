@@ -3,7 +3,7 @@ import Foundation
 /// The root folder of the running system, or of another tree. No path or link in a tree leads out of it.
 package struct SystemRoot {
     package static let running = SystemRoot(path: "")
-    /// The most symbolic links that Linux follows in one path (path_resolution(7)).
+    /// The maximum number of symbolic links that Linux follows in one path (path_resolution(7)).
     static let linkLimit = 40
 
     /// The path of the tree; empty for the running system.

@@ -181,7 +181,8 @@ package struct SystemTrustStore: TrustStore {
             // Without `--fresh`, links to removed certificates stay.
             let fresh = isRemoval ? ["--fresh"] : []
             if root.isRunning { return fresh }
-            // The programs of an image must not run on this system. A hooks folder that does not exist disables them.
+            // If the file system belongs to an image, its hooks must not run on this system. The path of a hooks folder that does
+            // not exist disables them.
             return fresh + [
                 "--certsconf", place("/etc/ca-certificates.conf"), "--certsdir", place(layout.packaged), "--localcertsdir",
                 folder,

@@ -12,7 +12,7 @@ package struct Tool: Sendable {
         let lastWord: String
     }
 
-    /// The most output that is read, in bytes. A list of all public roots has about 30 KiB.
+    /// The maximum length of the output that is read, in bytes. A list of all public roots has about 30 KiB.
     static let outputLimit = 16 * 1024 * 1024
 
     package let path: String

@@ -31,8 +31,7 @@ package enum TrustStorePresence: Equatable {
     case ours
     /// An entry that Larder did not add contains the root. Larder leaves this entry unchanged.
     case others
-    /// Larder's entry is missing in one of its places, or is still in a place that it must be removed from, for example after an
-    /// interrupted run.
+    /// Larder's entry is missing in one of its places, or was not removed from all of them, for example after an interrupted run.
     case halfway
     /// An entry that Larder did not add contains the root, but the store does not trust it.
     case othersUnbelieved(String)

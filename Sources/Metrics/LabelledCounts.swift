@@ -7,7 +7,8 @@ package struct LabelledCounts: ~Copyable {
         var count: UInt64 = 0
     }
 
-    /// The most combinations that have counts of their own. The table has twice as many slots, so that searches are short.
+    /// The maximum number of combinations that are counted separately. The table has twice as many slots, so that searches are
+    /// short.
     package static let limit = 256
     private static let mask = 2 * limit - 1
 

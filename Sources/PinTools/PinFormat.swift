@@ -11,7 +11,7 @@ package enum PinFormat: String, CaseIterable, Sendable {
 
     /// - Parameters:
     ///   - notes: receives one sentence for each host that the format can express only differently or not at all.
-    ///   - now: the present time. It determines which pins are enforced, and when a lifetime begins.
+    ///   - now: the current time. It determines which pins are enforced, and when a lifetime begins.
     package func written(_ hosts: [PinnedHost], at now: POSIXTime, notes: inout [String]) -> String {
         let standing = hosts.map { $0.standing(at: now) }
         notes += standing.filter(\.pinsCertificates).map {

@@ -53,7 +53,8 @@ package struct RecordedServers {
 }
 
 extension PinLearning {
-    /// Proposes pins like `learn`, but from recorded evidence. The evidence is verified for the present time, without contacting servers.
+    /// Proposes pins like `learn`, but from recorded evidence. The evidence is verified for the current time, without contacting
+    /// servers.
     /// - Parameter wanted: the servers; empty means all that have no policy of their own.
     /// - Returns: the results, with servers that are not recorded at the end.
     package func learn(

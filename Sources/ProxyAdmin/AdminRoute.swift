@@ -10,7 +10,7 @@ import TextCoding
 package struct AdminRoute: Sendable {
     /// What a client needs for the route.
     package enum Access: Sendable {
-        /// The route changes nothing, and tells no secret.
+        /// The route changes nothing, and reveals no secret.
         case read
         case change
         /// The route is only for clients of the admin socket, not for the page.

@@ -279,8 +279,8 @@ extension Exchange {
     /// The challenge for Basic authentication (RFC 9110 §11.7.1, RFC 7617 §2, §2.1).
     private static var challengeLine: StaticString { "Proxy-Authenticate: Basic realm=\"Larder\", charset=\"UTF-8\"\r\n" }
 
-    /// Writes the responses that Larder itself makes: to OPTIONS for the server as a whole, to TRACE or OPTIONS that must not be forwarded
-    /// (RFC 9110 §9.3.7, §9.3.8), to PURGE, and to requests for Larder's own pages.
+    /// Writes the responses that Larder itself makes: to OPTIONS for the server as a whole, to PURGE, and to requests for
+    /// Larder's own pages. Larder also answers a TRACE or OPTIONS that must not be forwarded (RFC 9110 §9.3.7, §9.3.8).
     package func writeLocal(at now: Timestamp, into output: inout [UInt8]) {
         writeStatusLine(.ok, into: &output)
         output.append("Date: ")

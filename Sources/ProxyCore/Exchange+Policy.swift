@@ -244,7 +244,7 @@ extension Exchange {
         return shadow.rules[Int(number)].name
     }
 
-    /// Notes for the reports that a tunnel opens: report mode may open a tunnel that the rules would deny.
+    /// Reports the opening of a tunnel, if only report mode allows it or if the shadow policy differs.
     mutating func noteTunnelOpens() {
         if obligations.tunnel == .inspectedOnly, reportsUnlisted, trace.reported == nil { trace.reported = .unlisted }
         if let shadow = context.shadow { compareTunnels(shadow) }

@@ -47,8 +47,8 @@ package enum ExchangeEvent: Sendable {
     case lookedUp([StoredResponse], isComplete: Bool, at: Timestamp)
     /// No other request is fetching this key, so this exchange fetches for all requests that join.
     case leadsFetch(at: Timestamp)
-    /// A recent response for this key could not be shared, so requests do not wait for each other, and this exchange fetches only for its
-    /// own client.
+    /// A recent response for this key could not be shared, so requests do not wait for each other. This exchange fetches only for
+    /// its own client.
     case fetchesAlone(at: Timestamp)
     /// The joined fetch has a response that may be shared.
     /// - Parameter length: The length of its body if it is still in flight; otherwise `nil`.
@@ -94,8 +94,8 @@ package enum ExchangeEvent: Sendable {
     case tunnelRefused(Fault, at: Timestamp)
     /// The connection closes after this response: the rest of the request will not be read. Precedes writing the head.
     case connectionEnds
-    /// The driver has nothing left to send, or the body failed. The last bytes may still be in the connection's output. A body of at most
-    /// 16 KiB from memory is always in the output when this event occurs, and is written after the exchange has ended.
+    /// The driver has nothing left to send, or the body failed. The last bytes may still be in the connection's output. A body of
+    /// at most 16 KiB from memory is always in the output when this event occurs. It is written after the exchange has ended.
     case deliveryEnded(isComplete: Bool, at: Timestamp)
     case clientGone(at: Timestamp)
 }

@@ -47,14 +47,16 @@ package struct RequestState: RareState, Sendable {
 package struct CacheState: Sendable {
     /// The stored response that is delivered or validated.
     package internal(set) var selected: StoredResponse?
-    /// The length of the content of `selected`, if it differs from that of its body. The lengths differ for a pending body, for a body that
-    /// was read to its end for a transform, and for a replayed response that has no Content-Length or was cut off.
+    /// The length of the content of `selected`, if it differs from that of its body. The lengths differ for a pending body, and
+    /// for a body that was read to its end for a transform. They also differ for a replayed response that has no Content-Length
+    /// or was cut off.
     package internal(set) var selectedLength: BodyLength?
     /// The facts of the response that is being stored; `nil` if no response is being stored.
     package internal(set) var facts: ReuseFacts?
     /// Whether the request to the origin validates `selected`.
     var isValidating = false
-    /// Whether a later failure means that a stored response could not be validated, although it must not be used without validation.
+    /// Whether the stored response must not be used without validation, so that a later failure is reported as a failed
+    /// validation.
     var failsValidation = false
     /// Whether this exchange makes the fetch for its key that other requests may join.
     var isLeading = false

@@ -22,8 +22,8 @@ package struct ProxyLimits: Equatable, Sendable {
     package var replayedBytes = 16 * 1024 * 1024
     /// The maximum number of recorded bytes that wait for the disk; beyond it no origin is read.
     package var recordedWindow = 8 * 1024 * 1024
-    /// The maximum distance, in bytes, between the last received byte of a body in flight and the first byte that a request needs, so that
-    /// the request joins the fetch.
+    /// A request joins the fetch of a body in flight if the first byte that it needs is at most this many bytes after the last
+    /// received byte.
     package var joinedDistance: UInt64 = 1 << 20
     /// The maximum number of background validations; beyond it a stale response is served without validation.
     package var backgroundValidations = 32

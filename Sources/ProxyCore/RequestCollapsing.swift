@@ -10,7 +10,8 @@ enum RequestCollapsing {
         _ request: RequestHead, directives: RequestDirectives, obligations: Obligations, _ secondary: SecondaryKey
     ) -> Bool {
         if obligations.cache.collapsing == .never { return false }
-        // Requests join a fetch by their primary key alone, so requests with different contents would wait in vain.
+        // Requests join a fetch by their primary key alone, so requests with different contents would wait for a response that
+        // they cannot use.
         if directives.contains(.isKeyedByContent) { return false }
         let refusal = Storability.refusal(
             of: request, directives: directives, overrides: obligations.cache, secondary: secondary)
@@ -20,7 +21,8 @@ enum RequestCollapsing {
             && !directives.contains(.originCondition) && acceptsFetched(directives, obligations)
     }
 
-    /// Whether a response fetched for another request could be fresh enough for this request. If not, this request would wait in vain.
+    /// Whether a response fetched for another request could be fresh enough for this request. If not, this request would wait for
+    /// a response that it cannot use.
     private static func acceptsFetched(_ directives: RequestDirectives, _ obligations: Obligations) -> Bool {
         switch obligations.cache.effectivePolicy {
         case .reload, .reloadAll, .revalidate: return false

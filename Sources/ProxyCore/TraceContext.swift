@@ -6,7 +6,7 @@ import HTTPMessage
 package struct TraceContext: Equatable, Sendable {
     /// Which requests are traced.
     package struct Sampling: Equatable, Sendable {
-        /// The share of requests without a decision of their own, from 0 to 1.
+        /// The share of requests to trace, from 0 to 1. It applies to requests whose client has made no decision (`traceparent`).
         package let share: Double
 
         package init(share: Double) { self.share = share }

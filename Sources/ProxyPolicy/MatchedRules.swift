@@ -72,7 +72,7 @@ package struct MatchedRules: Sendable {
         return ruleSet.rules[number]
     }
 
-    /// Edits the request's fields. Call this before the cache key is made and the request's directives are read, because Larder treats
+    /// Edits the request's fields. Call this before the cache key is made and the request's directives are read: Larder treats
     /// fields that a rule writes as the client's own.
     package func editRequest(_ fields: inout Fields) {
         guard let ruleSet else { return }

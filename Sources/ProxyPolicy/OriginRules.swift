@@ -4,8 +4,8 @@ import HTTPMessage
 /// The effect of the rules on all requests to one origin, before any request is known. Considers every rule whose host, port and scheme
 /// could match a request to that origin.
 package struct OriginRules: Sendable {
-    /// The first rule that names the host. In a tunnel to an address, requests may name any host, so there this is the first rule that
-    /// names a host at all. `nil` if there is no such rule.
+    /// The first rule that names the host; `nil` if there is none. In a tunnel to an address, requests may name any host, so this
+    /// is then the first rule that names any host.
     package fileprivate(set) var naming: PolicyRule?
     /// The first rule that can prevent a request from being sent; `nil` if every request may be sent.
     package fileprivate(set) var withholding: PolicyRule?

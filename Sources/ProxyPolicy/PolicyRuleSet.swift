@@ -3,8 +3,8 @@ import HTTPMessage
 
 /// All rules of the settings, compiled once and immutable. Requests are matched against this set.
 ///
-/// Rules apply in the order of the settings. The first matching rule that denies is the last one applied, later cache values override
-/// earlier ones, and field edits are applied one after the other.
+/// Rules apply in the order of the settings. No rule is applied after the first matching rule that denies. Later cache values
+/// override earlier ones, and field edits are applied one after the other.
 package final class PolicyRuleSet: Sendable {
     package let rules: [PolicyRule]
     private let hosts: HostIndex

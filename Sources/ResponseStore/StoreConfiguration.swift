@@ -56,9 +56,9 @@ package struct StoreLimits: Sendable {
     /// How much may be queued for the writer before `put` and `beginPending` report that the store is busy.
     package var queuedBytes = 64 << 20
     package var queuedOperations = 65_536
-    /// The queue accepts nothing more while the queued work would take longer than `queuedMilliseconds` at the writer's current pace, or
-    /// while no transaction has completed for `stalledMilliseconds`. A stored response must survive a kill after one second, so both
-    /// times together must be clearly less than a second.
+    /// The queue accepts nothing more if the queued work would take longer than `queuedMilliseconds` at the writer's current
+    /// pace. The same applies if no transaction has completed for `stalledMilliseconds`. A stored response must survive a kill
+    /// after one second, so both times together must be clearly less than a second.
     package var queuedMilliseconds = 400
     package var stalledMilliseconds = 500
     /// The maximum number of lookups and reads queued for the readers.

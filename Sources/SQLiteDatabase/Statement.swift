@@ -76,8 +76,8 @@ package final class Statement {
     package func text(_ column: Int32) -> String { withBytes(column) { String(decoding: $0, as: UTF8.self) } }
 
     private func check(_ code: Int32) {
-        // An error here means that the code uses SQLite wrongly, that the index does not exist, or that memory is exhausted, which ends
-        // the process elsewhere too.
+        // An error here means that the code uses SQLite wrongly, that the index does not exist, or that memory is exhausted.
+        // Exhausted memory ends the process elsewhere too.
         precondition(code == SQLITE_OK, "a parameter that does not fit its statement")
     }
 }

@@ -1,7 +1,7 @@
 internal import COpenSSL
 
-/// OpenSSL's error queue, one for each thread. An error that is left in the queue of a thread that also drives TLS would be taken for an
-/// error of a connection.
+/// OpenSSL's error queue, one for each thread. If a thread also drives TLS, an error that is left in its queue would be mistaken
+/// for an error of a connection.
 package enum ErrorQueue {
     package static func unchanged<Result, Failure>(by work: () throws(Failure) -> Result) throws(Failure) -> Result {
         ERR_set_mark()

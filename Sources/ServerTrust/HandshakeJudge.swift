@@ -38,7 +38,7 @@ package final class HandshakeJudge {
     package private(set) var receivedAlert: UInt8?
     /// Whether the server requested a client certificate (RFC 8446 §4.3.2).
     private var isAskedForIdentity = false
-    /// How many handshake messages arrived after the verdict: the end of the handshake, session tickets, key updates.
+    /// The number of handshake messages that arrived after the verdict: the end of the handshake, session tickets, key updates.
     private var laterMessageCount = 0
     /// Whether the client offered to resume a session, and the server declined.
     package private(set) var hasDeclined = false

@@ -1,7 +1,7 @@
 /// A value for each of several hosts.
 ///
-/// The most specific entry wins: the host itself before a pattern, a longer pattern before a shorter one, a star for one label before a
-/// star for any number of labels, an entry with the port before an entry without a port.
+/// The most specific entry wins. The host itself comes before a pattern, and a longer pattern before a shorter one. A star for
+/// one label comes before a star for any number of labels. An entry with the port comes before an entry without a port.
 package struct HostTable<Value: Sendable>: Sendable {
     private var values: [HostScope: Value] = [:]
 

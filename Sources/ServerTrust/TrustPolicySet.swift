@@ -2,8 +2,8 @@ internal import HTTPMessage
 
 /// The policies of hosts.
 ///
-/// The most specific entry wins: the host itself before a pattern, a longer pattern before a shorter one, a star for one label before a
-/// star for any number of labels, an entry with the port before an entry without a port.
+/// The most specific entry wins. The host itself comes before a pattern, and a longer pattern before a shorter one. A star for
+/// one label comes before a star for any number of labels. An entry with the port comes before an entry without a port.
 public struct TrustPolicySet: Sendable {
     /// A policy, with the hosts it is for.
     public struct Entry: Sendable {

@@ -111,8 +111,8 @@ package final class FetchTable: Sendable {
         }
     }
 
-    /// No request joins the present fetches of these keys from now on: their responses may be older than the write that invalidates the
-    /// keys (RFC 9111 §4.4). Requests that have already joined came before the write, and get the response.
+    /// From now on, no request joins the current fetches of these keys: their responses may be older than the write that
+    /// invalidates the keys (RFC 9111 §4.4). Requests that have already joined came before the write, and get the response.
     package func invalidate(_ keys: [[UInt8]]) {
         for key in keys {
             let key = FetchKey(key)

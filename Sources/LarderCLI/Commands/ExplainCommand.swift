@@ -248,8 +248,8 @@ struct ExplainCommand: ParsableCommand {
         try? handle.read(upToCount: count) ?? Data()
     }
 
-    /// Twice the longest content that a cache key can contain, in bytes, so that the explanation also covers content that is too long for
-    /// a key.
+    /// The maximum length of content, in bytes: twice the longest content that a cache key can contain. So content that is too
+    /// long for a key can be explained too.
     private static let contentLimit = 2 * ProxyLimits().keyedBodyLength
 
     /// The longest body that a running Larder accepts.

@@ -25,7 +25,7 @@ struct DescriptorRoom: Equatable {
 
     private static let socketsOfLookUp = 3
 
-    /// The most descriptors that can be open with this limit of client connections, without those of look-ups.
+    /// The maximum number of descriptors that can be open with this limit of client connections, without those of look-ups.
     func total(of connectionLimit: Int) -> Int { Self.ownCount + min(connectionLimit, clients) + refusals + origins }
 
     /// Lowers each limit in the settings to the number of descriptors reserved for it.

@@ -4,8 +4,9 @@ import Foundation
 
 /// Protects the secrets in this process's memory: keys, passphrases, and clients' traffic.
 enum ProcessMemorySecrecy {
-    /// Call this before the first secret is read and before the first thread is started. Afterwards a crash leaves no core file and no
-    /// report of memory contents, only root can inspect the process, and no library logs TLS keys because of an environment variable.
+    /// Call this before the first secret is read and before the first thread is started. Afterwards a crash leaves no core file
+    /// and no report of memory contents, and only root can inspect the process. No library logs TLS keys because of an
+    /// environment variable.
     /// - Parameter hasChild: whether this process starts a program, for which the former limits are restored.
     static func begin(hasChild: Bool = false) {
         unsetenv("SSLKEYLOGFILE")

@@ -88,7 +88,7 @@ final class RunningServer: Sendable {
         DescriptorLimit.reserve(room.total(of: ServerSettings().connectionLimit))
         let sockets = if let opened { opened } else { try Self.bind(settings.listen, passed: manager.sockets, logger) }
         (store, storeRemark) = try Self.openStore(plan, logger)
-        // Each Larder has its own name in Via, so that two chained Larders are not taken for a loop.
+        // Each Larder has its own name in Via, so that two chained Larders do not look like a loop.
         pseudonym = "larder-" + Hexadecimal.encode(padded: UInt32.random(in: 0...UInt32.max))
         do {
             accessLog = try ServerAssembly.accessLog(settings) { logger.warning("\($0)") }

@@ -6,9 +6,9 @@ import TextCoding
 /// A project's folder `.larder`, with the project's recording, policy and key. Larder looks for it in the working folder and in the
 /// folders above.
 ///
-/// A user who clones a project did not write its settings. So `ProjectSettings` decides how much of the policy is used. The folder, the
-/// policy and the key must belong to the user or to root, and no other user and no group may be able to write to them. None of them may
-/// be a symbolic link, which could lead to another project's file.
+/// A user who clones a project did not write its settings. So `ProjectSettings` decides how much of the policy is used. The
+/// folder, the policy and the key must belong to the user or to root. No other user and no group may be able to write to them.
+/// None of them may be a symbolic link, which could lead to another project's file.
 package struct ProjectFolder: Equatable, Sendable {
     package let path: String
 

@@ -425,8 +425,8 @@ package enum SettingsSchema {
             .filter { seen.insert($0).inserted }
     }
 
-    /// The name that an unknown key was probably meant to be: a setting or group of this name at another level, or else the most
-    /// similar name at this level, or else the most similar name at another level.
+    /// The probable correction of an unknown key. It is a setting or group of this name at another level. If there is none, it is
+    /// the most similar name at this level, or else at another level.
     /// - Parameter names: the names at this level.
     /// - Returns: `nil` if no name is similar enough, or if several settings have the name. A name at another level is given in full.
     static func suggestion(for key: String, among names: [String]) -> String? {

@@ -62,8 +62,8 @@ package enum YAMLReader {
         }
     }
 
-    /// The place of the first alias (`*name`) beyond the limit, if the text has an anchor (`&name`). Every `*` at the start of a word
-    /// counts as an alias, even in a comment or in a text, so the true number may be lower.
+    /// The place of the first alias (`*name`) beyond the limit, if the text has an anchor (`&name`). Every `*` at the start of a
+    /// word counts as an alias, even in a comment or in a text. The true number may therefore be lower.
     private static func firstAlias(in text: String, after limit: Int) -> SettingsPlace? {
         var previous: Unicode.Scalar = " "
         var hasAnchor = false
@@ -97,7 +97,7 @@ package enum YAMLReader {
             // Users often write `host: *.example` without quotes.
             let isAboutAlias = problem.contains("undefined alias") || problem.contains("alphabetic or numeric character")
             let hint = isAboutAlias ? " (put quotes around a value that starts with `*` or `&`)" : ""
-            // If the text does not end with a line end and something is missing at its end, the parser gives a place one line after the
+            // If something is missing at the end of a text without a final line end, the parser gives a place one line after the
             // text.
             return single("not YAML: \(problem)\(hint)", min(place(of: mark), place(of: text.endIndex, in: text)))
         case .duplicatedKeysInMapping(let keys, let context):

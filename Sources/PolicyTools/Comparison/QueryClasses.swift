@@ -3,11 +3,11 @@ import ProxyPolicy
 
 /// Divides all queries into classes: the rules treat all queries of a class alike.
 ///
-/// Each parameter of a query has effects on the conditions of the rules: it may match a condition of a rule that denies; it may be the
-/// parameter that a rule that allows needs; or it may prevent the match of a rule that allows (`QueryParameters`). The effects of
-/// several parameters add up. So the classes are found in three steps: the effects of single parameters, their sums within a group of
-/// names that servers may confuse, and the combinations of groups. Values with several readings add no class, because several
-/// parameters have the same effects as the readings of one.
+/// Each parameter of a query has effects on the conditions of the rules. It may match a condition of a rule that denies. It may
+/// be the parameter that a rule with `allow` requires, or it may prevent the match of such a rule (`QueryParameters`). The
+/// effects of several parameters add up. So the classes are found in three steps: the effects of single parameters, their sums
+/// within a group of names that servers may confuse, and the combinations of groups. Values with several readings add no class,
+/// because several parameters have the same effects as the readings of one.
 enum QueryClasses {
     struct Class {
         /// The numbers of the rules' queries (`ComparedRule.query`) that match; always contains 0, the number of rules without a query.
@@ -31,7 +31,7 @@ enum QueryClasses {
         var denied: UInt64 = 0
         /// The conditions of rules that allow, whose parameter is there.
         var named: UInt64 = 0
-        /// The conditions of rules that allow, of which some parameter does not match.
+        /// The conditions of rules with `allow` that some parameter does not match.
         var prevented: UInt64 = 0
 
         var matching: UInt64 { denied | named & ~prevented }

@@ -13,8 +13,8 @@ struct SquidAccess {
     /// Whether the last line denies. If no line matches a request, squid does the opposite of its last line. If Larder's rules do not
     /// express the last line exactly, the imported policy allows only what its rules allow.
     private var lastLineDenies = false
-    /// The number of a line that denies requests which no rule can name. Because of it, no later line is imported as a rule that
-    /// allows.
+    /// The number of a line that denies requests for which no rule can be written. After such a line, no line is imported as a
+    /// rule that allows.
     private var closing: Int?
     private var depth = 0
     /// An upper bound for the size of the rules and addresses, in bytes.
@@ -94,7 +94,7 @@ struct SquidAccess {
         if isEnded { return note(directive, "never used: an earlier line matches every request") }
         let allows = words[1] == "allow"
         if let closing {
-            // From here on, the import denies every request that no earlier line allows.
+            // From this line on, the import denies every request that no earlier line allows.
             if allows { note(directive, "not imported, because the earlier line \(closing) is not imported") }
             return
         }

@@ -23,8 +23,8 @@ struct LearnedRule {
     /// The number of combinations of method, path and origin that the rule allows.
     private var volume: Int { schemes.count * hosts.count * ports.count * max(1, methods.count) * max(1, paths.count) }
 
-    /// How many more combinations of method, path and origin a merged rule would allow than the two rules do; `nil` if the rules cannot
-    /// be merged.
+    /// The number of combinations of method, path and origin that a merged rule would allow and the two rules do not; `nil` if
+    /// the rules cannot be merged.
     func widening(with other: LearnedRule) -> Int? {
         guard kind == other.kind else { return nil }
         return merged(with: other).volume - volume - other.volume

@@ -1,7 +1,7 @@
 import HTTPMessage
 
 /// Distinguishes names of projects from words that many projects have in their URLs. A version becomes a star only in a path that
-/// contains a project's name, so that the pattern does not match other projects of the host. For a digest, a name is not enough,
+/// contains a project's name. Otherwise the pattern would match other projects of the host. For a digest, a name is not enough,
 /// because no list of such words is complete: see `ProjectLayout`.
 enum ProjectNames {
     static let lettersOfName = 2

@@ -10,7 +10,7 @@ struct CacheTally {
         var bytes: UInt64 = 0
     }
 
-    /// The most hosts, statuses or types that are counted separately; further ones are counted together.
+    /// The maximum number of hosts, statuses or types that are counted separately; further ones are counted together.
     private static let limit = 4096
     private static let shown = 10
 

@@ -43,7 +43,7 @@ struct PolicyStatus {
 
     // MARK: Text
 
-    /// The most requests that the text lists.
+    /// The maximum number of requests that the text lists.
     private static let toldLimit = 20
 
     var lines: [(String, String)] {

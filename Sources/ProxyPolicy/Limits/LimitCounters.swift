@@ -28,13 +28,13 @@ package struct LimitCounters: Sendable {
                 if time > now { nextSearch = min(nextSearch, time) }
                 return time > now
             }
-            // If the search has made space, the next search is made when that space is used up, whatever the time.
+            // If the search has made space, the next search comes when that space is used up, regardless of the time.
             if counts.count < PolicyLimits.limitSubjects { nextSearch = 0 }
         }
     }
 
     private var rules: [Key: OfRule] = [:]
-    /// The counts of rules that the last reload removed. Requests in flight still use these rules.
+    /// The counts of rules that the last reload removed. Requests in flight still use these counts.
     private var former: [Key: OfRule] = [:]
 
     package init() {}

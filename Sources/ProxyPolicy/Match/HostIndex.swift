@@ -174,8 +174,8 @@ struct HostIndex: Sendable {
         }
     }
 
-    // FNV-1a hash. The settings alone determine the entries of the table, so a client that knows the function can only cause a few
-    // longer look-ups.
+    // FNV-1a hash. Only the settings determine the entries of the table, so a client that knows the function can cause only
+    // slightly longer look-ups.
     private static let seed: UInt64 = 0xCBF2_9CE4_8422_2325
     private static let prime: UInt64 = 0x0000_0100_0000_01B3
     private static let dot = UInt8(ascii: ".")

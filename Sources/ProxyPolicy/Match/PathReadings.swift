@@ -2,11 +2,12 @@ import HTTPMessage
 
 /// The ways in which an origin server may interpret a request's path (T17 and T21 in docs/threats.md).
 ///
-/// A server may decode `%61` once or twice, treat `%2F` or `\` as a slash, ignore parameters (`;x`), merge several slashes, and remove
-/// dot segments (RFC 3986 §5.2.4), in any order. A server that decodes the target before it looks for the query ends the path at `%3F`
-/// or `%23`. A rule that denies `/admin/**` denies the request if any of these readings matches. A request is allowed only if each
-/// reading in which the escapes are decoded is allowed. The readings are made once per request, and only for a path with `%`, `\`, `;`,
-/// `//` or a segment that begins with a dot; any other path has one reading. The storage is reused.
+/// A server may decode `%61` once or twice, treat `%2F` or `\` as a slash, and ignore parameters (`;x`). It may also merge
+/// several slashes and remove dot segments (RFC 3986 §5.2.4). It may do all this in any order. A server that decodes the target
+/// before it looks for the query ends the path at `%3F` or `%23`. A rule that denies `/admin/**` denies the request if any of
+/// these readings matches. A request is allowed only if each reading in which the escapes are decoded is allowed. The readings
+/// are made once per request, and only for a path with `%`, `\`, `;`, `//` or a segment that begins with a dot; any other path
+/// has one reading. The storage is reused.
 package struct PathReadings: Sendable {
     /// The maximum number of readings, and the maximum number of bytes in all readings together. The requests of usual programs need
     /// less. If a path needs more, `isComplete` is false.

@@ -2,9 +2,9 @@ import HTTPMessage
 
 /// The parameters of a request's query, as servers may read them.
 ///
-/// A server may separate parameters at `;` as well as at `&`, decode names and values once or twice, ignore the case of names, and use
-/// either the first or the last of several parameters with the same name. The positions are made once per request, and only if a rule
-/// has `query`. The storage is reused.
+/// A server may separate parameters at `;` as well as at `&`. It may decode names and values once or twice, and ignore the case
+/// of names. If several parameters have the same name, it may use the first or the last one. The positions are made once per
+/// request, and only if a rule has `query`. The storage is reused.
 struct QueryParameters: Sendable {
     /// The maximum number of parameters. If a query has more, `isComplete` is false.
     static let limit = 256

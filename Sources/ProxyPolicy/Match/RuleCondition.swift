@@ -90,7 +90,7 @@ package struct RuleCondition: Sendable {
         return true
     }
 
-    /// Whether the condition permits this scheme and port, so that some request with them can match.
+    /// Whether a request with this scheme and port can match the condition.
     package func mayMatch(scheme: RequestTarget.Scheme, port: UInt16) -> Bool {
         (schemes.isEmpty || schemes.contains(scheme)) && (ports.isEmpty || ports.contains { $0.contains(port) })
     }
@@ -106,8 +106,8 @@ package struct RuleCondition: Sendable {
         return true
     }
 
-    /// Whether the exclusion applies to the request. A tunnel hides its requests, so an exclusion of some of them applies to the
-    /// CONNECT request: then the rule does not match it, and the requests inside decide.
+    /// Whether the exclusion applies to the request. A tunnel hides its requests. If the exclusion is about some of them, it
+    /// applies to the whole CONNECT request: the rule does not match the CONNECT, and is evaluated for the requests inside.
     private func excludes(
         _ exclusion: RuleCondition, _ request: RequestHead, _ facts: borrowing RequestFacts, as readings: MatchedReadings,
         _ known: inout RequestReadings

@@ -87,8 +87,8 @@ package struct SettingsCursor: Sendable {
         return nodes.enumerated().map { SettingsCursor($1, .element($0, of: location)) }
     }
 
-    /// The elements of a list, or a single value as a list of one. An empty list is a problem, because it could mean everything or
-    /// nothing.
+    /// The elements of a list, or a single value as a list of one. An empty list is a problem, because a user could mean
+    /// everything or nothing by it.
     package func oneOrMore(problems: inout SettingsProblems) -> [SettingsCursor] {
         switch node.value {
         case .scalar: return [self]

@@ -186,8 +186,8 @@ final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchH
         if phase == .exchanging, hasInput, let driver, driver.wantsRequestBody { driver.requestBodyArrived() }
     }
 
-    /// Whether the next request may be read. The previous exchange must have ended, the client must have requests left in this turn, and
-    /// the unsent output must be below the limit for pipelined requests.
+    /// Whether the next request may be read. The previous exchange must have ended, and the client must have requests left in
+    /// this turn. The unsent output must be below the limit for pipelined requests.
     private var takesRequests: Bool {
         // Even while the connection drains, a head that has begun is read to its end, under the limits for heads.
         guard phase == .readingHead || (phase == .idle && !closesWhenDrained) else { return false }
@@ -451,12 +451,12 @@ final class ClientConnection: ExchangeClient, EventHandler, TimerHandler, BatchH
 
     private var hasEndedInTLS: Bool { channel.isSecured && channel.hasPeerEnded }
 
-    /// With TLS, Larder must notice the end of the client's sending side even before it reads the bytes, because a connection that ends
+    /// With TLS, Larder must notice the end of the client's sending side even before it reads the bytes: a connection that ends
     /// waits in the queue `departures`.
     private var interestInRequests: Interest { channel.isSecured ? [.read, .peerClose] : .read }
 
-    /// After the whole request was read, the interest is only in the end of the client's sending side, which may mean that the client has
-    /// left. The end is reported once.
+    /// After the whole request was read, the loop watches only for the end of the client's sending side. The client may have left
+    /// then. The end is reported once.
     private var interestInEnd: Interest {
         isHalfClosed || driver?.isReadingRequestBody == true ? Interest() : .peerClose
     }

@@ -15,8 +15,8 @@ import UpstreamTransport
 /// and the other parts. Confined to its loop and reused for one exchange after another. If the client leaves while other requests wait for
 /// the same response, the driver continues without a connection until the response is complete.
 final class ExchangeDriver {
-    // Strong `let`s avoid retain and release on every use, so the driver has its own references to those parts of the worker that every
-    // request needs. The worker releases its drivers at its end.
+    // Strong `let`s avoid retain and release on every use. The driver therefore has its own references to those parts of the
+    // worker that every request needs. The worker releases its drivers at its end.
     let worker: LoopWorker
     let loop: EventLoop
     let store: ResponseStore

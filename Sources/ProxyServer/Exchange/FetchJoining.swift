@@ -20,8 +20,8 @@ final class FetchJoining {
                 joined = nil
                 endTimer(for: driver)
                 receive(shared, for: driver)
-                // The waiter leaves the entry only after its reader is attached, so that the fetch counts this request at every moment, as
-                // a waiter or as a reader.
+                // First attach the reader, then remove the waiter from the entry: the fetch must count this request at every
+                // moment, as a waiter or as a reader.
                 if let told { told.entry.leave(told.number) }
                 driver.client?.flush()
             }

@@ -26,9 +26,9 @@ enum KernelRelay {
         return pipe
     }
 
-    /// Limits the socket's send buffer for a body in flight; called after its head was written. If a client leaves, the bytes in the
-    /// kernel's buffer for it were fetched in vain, and may be fetched a second time. The buffers grow to megabytes by themselves, so they
-    /// are kept small for clients on this machine.
+    /// Limits the socket's send buffer for a body in flight; called after its head was written. If a client leaves, the bytes in
+    /// the kernel's buffer for it are lost, and may have to be fetched a second time. The buffers grow to megabytes by
+    /// themselves, so they are kept small for clients on this machine.
     static func boundBuffer(for driver: ExchangeDriver) {
         guard let socket = driver.client?.socket, driver.peer.address.isLoopback else { return }
         switch driver.exchange.delivery.length {

@@ -325,9 +325,9 @@ final class HTTP2Stream: ExchangeClient, HTTP2StreamHandler {
 extension HTTP2ErrorCode {
     /// The code for the client of a response whose stream the origin has reset with `code`.
     ///
-    /// CANCEL, ENHANCE_YOUR_CALM and INTERNAL_ERROR concern the request, and gRPC has a status for each. All other codes concern the
-    /// connection to the origin, or would mislead the client: after REFUSED_STREAM it could send the request again, although the origin has
-    /// begun to process it, and NO_ERROR would not report that the response is incomplete.
+    /// CANCEL, ENHANCE_YOUR_CALM and INTERNAL_ERROR concern the request, and gRPC has a status for each. All other codes concern
+    /// the connection to the origin, or would mislead the client. After REFUSED_STREAM, the client could send the request again,
+    /// although the origin has begun to process it. NO_ERROR would not report that the response is incomplete.
     fileprivate init(ofOrigin code: HTTP2ErrorCode) {
         switch code {
         case .cancel, .enhanceYourCalm: self = code

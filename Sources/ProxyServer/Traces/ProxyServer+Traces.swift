@@ -17,7 +17,7 @@ package struct TraceNews: Sendable {
     package fileprivate(set) var requests: [TracedRequest] = []
     /// The number of finished requests that were not examined, because there were too many.
     package fileprivate(set) var skippedCount = 0
-    /// The moment up to which this value tells: for each loop, the number of its finished requests.
+    /// The end of the period that this value covers: for each loop, the number of its finished requests.
     package fileprivate(set) var seen: [Int]
 }
 
@@ -100,7 +100,7 @@ extension ProxyServer {
 
     /// The requests that have finished since `seen`.
     /// - Parameters:
-    ///   - seen: the value of the last answer; `nil` gives no requests, only the present moment.
+    ///   - seen: the value of the last answer; `nil` gives no requests, only the current value.
     ///   - limit: the maximum number of requests, at least 1. Of more, the newest are given, and the others are counted.
     package func news(_ query: TraceQuery, since seen: [Int]?, limit: Int, _ reply: Reply<TraceNews>) {
         let loopCount = threads.count

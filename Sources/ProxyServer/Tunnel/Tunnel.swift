@@ -64,8 +64,8 @@ final class Tunnel: TimerHandler, BatchHandler {
     private var namesHost = false
 
     private static let reading: Interest = [.read, .peerClose, .edgeTriggered]
-    /// The events to wait for on a side after a write to it has blocked. Before that, the loop does not wait for writability, because each
-    /// report of it would wake the loop in vain.
+    /// The events to wait for on a side after a write to it has blocked. Before that, the loop does not wait for writability: a
+    /// side is nearly always writable, and each report would wake the loop for nothing.
     private static let both: Interest = [.read, .write, .peerClose, .edgeTriggered]
 
     /// Takes ownership of both connections and begins to relay bytes.

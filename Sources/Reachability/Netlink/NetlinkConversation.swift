@@ -2,8 +2,8 @@
 /// It does no I/O: `NetworkWatch` performs its actions.
 ///
 /// `picture` is always computed from one complete set of replies. A notification does not change it; it only triggers new
-/// requests. The kernel does not report the IPv4 routes that disappear with a link or an address, so a picture updated from
-/// notifications would keep routes that no longer exist.
+/// requests. The kernel does not report the IPv4 routes that disappear with a link or an address. A list that is updated only
+/// from notifications would therefore keep routes that no longer exist.
 ///
 /// States: *due* (the next requests are sent now or after a pause) → *asking* for links, then addresses, then routes → *resting*, until a
 /// notification that may change `picture` leads to *due* again. If a notification arrives about something that the kernel has already

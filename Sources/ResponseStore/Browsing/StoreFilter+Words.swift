@@ -51,7 +51,7 @@ extension StoreFilter {
         }
     }
 
-    /// The conditions of this filter, which give the same filter when set again.
+    /// The conditions of this filter as pairs of names and texts. A filter with the same pairs is equal to this one.
     package var words: [(word: Word, text: String)] {
         var words: [(word: Word, text: String)] = []
         if let url { words.append((.url, url.text)) }

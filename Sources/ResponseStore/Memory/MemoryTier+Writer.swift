@@ -75,7 +75,7 @@ extension MemoryTier {
     /// - Parameter hand: the position, kept by the writer.
     func evict(hand: inout ClockHand) -> Int {
         var evictedCount = 0
-        // Two rounds reach everything unused; more rounds happen only if everything is in use.
+        // Two rounds of the clock hand find every unused entry; more rounds are needed only if all entries are in use.
         var rounds = 0
         while byteCount > marks.low, rounds < 4 * MemoryTier.shardCount {
             var evicted: [StoredVariants] = []

@@ -4,8 +4,8 @@ import Synchronization
 
 /// The responses in memory, and what is known about the disk without reading it. Shared by all loops and the store's threads.
 ///
-/// There are 64 shards, each with a lock that is held for a probe and a retain. A change is queued for the writer while its shard is
-/// locked, so that changes to one key reach the disk in the order in which memory saw them.
+/// There are 64 shards, each with a lock that is held for a probe and a retain. A change is queued for the writer while its shard
+/// is locked. The disk therefore gets the changes to one key in the same order as memory.
 final class MemoryTier: Sendable {
     static let shardCount = 64
 

@@ -23,7 +23,7 @@ extension PendingResponse {
             case (.storing, .appending):
                 let count = state.untakenChunks
                 guard count >= Chunk.run || (isPressed && count > 0) else {
-                    // The lack of memory that caused the pause may be over by now, and no commit will wake the fetch.
+                    // The memory whose lack caused the pause may be free by now, and no commit will wake the fetch.
                     state.takeAppender(window: window, isPressed: isPressed, into: &wakes)
                     return nil
                 }

@@ -145,7 +145,7 @@ struct PendingState: Sendable {
         noteUnstored(reason)
         guard storage == .storing else { return }
         storage = .abandoned
-        // The writer may have taken work that it could not do: that work will be offered again in another form.
+        // The writer may have taken work that it could not do. Such work is offered to it again in another form.
         hasGivenLast = false
     }
 

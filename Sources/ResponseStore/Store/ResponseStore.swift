@@ -13,8 +13,8 @@ package final class ResponseStore: Sendable {
     private let threads: Guarded<[StoreThread]>
 
     /// Opens the store, in constant time. A damaged file is moved aside.
-    /// - Throws: an error if another process uses the store, if its file belongs to a newer version or another application,
-    ///   or if the file cannot be opened.
+    /// - Throws: an error if another process uses the store, or if the file cannot be opened or belongs to a newer version or
+    ///   another application.
     package init(_ configuration: StoreConfiguration) throws(StoreError) {
         let secret = FileSystem.randomBytes(KeyHasher.secretLength)
         if !configuration.writesFile {

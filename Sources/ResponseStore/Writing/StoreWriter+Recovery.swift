@@ -11,8 +11,8 @@ extension StoreWriter {
         do {
             core.configuration.report(.movedAside(to: try file.moveAside(), reason: reason))
         } catch {
-            // Another file has the store's name now, or the file cannot be renamed. Nothing is stored until the path is free or names
-            // a store again.
+            // Another file has the store's name now, or the file cannot be renamed. Nothing is stored until no file has this
+            // name, or a store has it again.
             notices.tell(.writeFailed(error.message), kind: .writeFailed)
         }
         beginAgain()

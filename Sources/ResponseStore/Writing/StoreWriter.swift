@@ -219,8 +219,8 @@ final class StoreWriter {
             switch change {
             case .kept(let partial, let hash):
                 core.partials.keep(partial)
-                // A change that waits for the key may invalidate this partial response, so it is removed. A change that is
-                // queued later removes the partial response itself.
+                // If a change to the key is waiting, it may invalidate this partial response, so the partial response is removed.
+                // A change that is queued later removes the partial response itself.
                 if core.memory.isWaiting(hash) { core.partials.remove(row: partial.response.row) }
             case .gone(let row): core.partials.remove(row: row)
             }

@@ -3,15 +3,15 @@ import Synchronization
 
 /// The operations queued for the writer: bounded, filled by any thread, emptied by the writer's thread.
 ///
-/// A response that `offer` accepts must be in the file one second later, whatever happens to the process. So `offer` accepts only what
-/// the writer can write within a part of that second at the pace of its latest transactions, and nothing while no transaction
-/// completes.
+/// A response that `offer` accepts must be in the file one second later, whatever happens to the process. So `offer` accepts only
+/// what the writer can write within a part of that second, at the pace of its latest transactions. It accepts nothing while no
+/// transaction completes.
 final class WriterQueue: Sendable {
     private struct Contents {
         var operations: [WriterOperation] = []
         var byteCount = 0
-        /// The cost of the queued operations for the writer, in bytes, and the cost of the operations that the writer has taken and
-        /// not yet written.
+        /// The cost for the writer, in bytes: of the queued operations, and of the operations that the writer has taken and not
+        /// yet written.
         var work = 0
         var workTaken = 0
         /// When the first of the queued operations was added.

@@ -1,6 +1,6 @@
 import HTTPMessage
 
-/// Decides whether a value looks like a secret, in texts where names of secrets also stand before other values. In program text,
+/// Decides whether a value looks like a secret, in texts where other values also follow the names of secrets. In program text,
 /// `token = next` and `password: "Password"` are common, and are no secrets.
 enum GeneratedValue {
     /// The minimum length in bytes of a value that has letters and digits.

@@ -2,10 +2,10 @@ import HTTPMessage
 
 /// Values that were secrets in this run. They are found even if no name indicates them. They are kept only in memory.
 ///
-/// A value is only remembered if it is unlikely to be anything else. It must have at least 8 bytes (6 for passwords) with letters and
-/// also digits or punctuation, or at least 16 digits, or at least 20 bytes. If the value's name has other meanings too, the value
-/// must have letters and digits. A word such as `disabled` or a number such as `1234` is replaced only where its name indicates a
-/// secret.
+/// A value is only remembered if it is unlikely to be anything else. One of three conditions must apply: it has at least 8 bytes
+/// (6 for passwords) with letters and also digits or punctuation, it has at least 16 digits, or it has at least 20 bytes. If the
+/// value's name has other meanings too, the value must have letters and digits. A word such as `disabled` or a number such as
+/// `1234` is replaced only where its name indicates a secret.
 struct KnownSecrets {
     /// The maximum number of values.
     static let limit = 16 << 10
@@ -218,8 +218,7 @@ struct KnownSecrets {
             comparisons += 1
             let common = Self.commonLength(form.octets, rest)
             guard common == form.octets.count else {
-                // If a shorter form is also a prefix of the text, it is no longer than the beginning that this form and the text have in
-                // common.
+                // A shorter form that is also a prefix of the text lies within the common beginning of this form and the text.
                 rest = UnsafeBufferPointer(rebasing: rest[..<common])
                 index = min(self.place(of: rest, in: numbers, includingEqual: true, &comparisons), index) - 1
                 continue

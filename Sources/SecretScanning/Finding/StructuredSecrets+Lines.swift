@@ -355,8 +355,8 @@ struct AssignmentLines {
         return GeneratedValue.isOne(text.dropFirst(StructuredSecrets.scheme(of: text) ?? 0), under: evidence)
     }
 
-    /// Whether each line of a text is an assignment, a comment, a heading in brackets, an item of a list, or blank, so that the text is a
-    /// configuration file and not program text or prose.
+    /// Whether the text looks like a configuration file, and not like program text or prose: each line is an assignment, a
+    /// comment, a heading in brackets, an item of a list, or blank.
     private static func isConfiguration(_ octets: UnsafeBufferPointer<UInt8>) -> Bool {
         var hasAssignment = false
         var reader = AssignmentLines(unread: octets)

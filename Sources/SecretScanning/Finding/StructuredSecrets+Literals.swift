@@ -132,8 +132,8 @@ extension StructuredSecrets {
     private static let operations = ["query", "mutation", "subscription", "fragment"].map { Array($0.utf8) }
 }
 
-/// Finds the ends of quoted values. Remembers up to which position a triple quote or a backtick has no end, so that many openings without
-/// an end do not each cost a search.
+/// Finds the ends of quoted values. Remembers up to which position a triple quote or a backtick has no end. Otherwise each of
+/// many openings without an end would cost a search.
 struct QuoteEnds {
     /// For each kind of quote: no end was found after this position.
     private var endless: [[UInt8]: Int] = [:]

@@ -142,8 +142,8 @@ extension StructuredSecrets {
     private func isXMLBlank(_ octet: UInt8) -> Bool { OpenElements.isBlank(octet) }
 }
 
-/// Finds the ends of comments, CDATA sections, instructions and scripts. If one has no end, no later one has: it is not searched for
-/// again.
+/// Finds the ends of comments, CDATA sections, instructions and scripts. If one of them has no end, later ones have none either,
+/// so the end is not searched for again.
 struct MarkupEnds {
     enum Construct: Int, CaseIterable {
         case comment, section, instruction, script

@@ -61,7 +61,8 @@ enum FileBasics {
     static func publish(_ path: String, as name: String) throws(SnapshotError) {
         var former = stat()
         if stat(name, &former) == 0, former.st_mode & S_IFMT == S_IFREG {
-            // Only root can change the owner, but the owner can change the group to another one of theirs: hence two calls.
+            // Only root can change the owner, but the owner can change the group to another of the owner's groups: hence two
+            // calls.
             _ = chown(path, former.st_uid, gid_t.max)
             let keepsGroup = chown(path, uid_t.max, former.st_gid) == 0
             let mode = former.st_mode & 0o777

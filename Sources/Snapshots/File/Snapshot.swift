@@ -3,8 +3,8 @@ import HTTPSerialization
 import SQLiteDatabase
 import ServerTrust
 
-/// A finished snapshot, open for reading. Its content is not trusted. Each row is verified against the Merkle root `full` before it is
-/// returned, and each piece of a body against a digest in its recording's row.
+/// A finished snapshot, open for reading. Its content is not trusted. Each row is verified against the Merkle root `full` before
+/// it is returned. Each piece of a body is verified against a digest in its recording's row.
 ///
 /// The time to open a snapshot depends on the number of recordings (24 bytes are read for each), not on their sizes. A snapshot is
 /// confined to one thread; each thread opens its own.

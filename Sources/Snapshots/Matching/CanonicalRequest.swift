@@ -81,8 +81,8 @@ struct CanonicalRequest {
         }
     }
 
-    /// The same request, with a mark in place of each value that was replaced in a recording although neither a name nor the value's
-    /// form indicates a secret.
+    /// The same request, with a mark in place of each value that Larder replaced in a recording only because it knew the value.
+    /// Neither a name nor the form of such a value indicates a secret.
     /// - Parameter values: this request's values in the places of the recording's marks.
     func marked(as recorded: CanonicalRequest, _ values: [[UInt8]]) -> CanonicalRequest {
         var request = self

@@ -27,7 +27,7 @@ struct EphemeralProxy {
         var mode: LarderSettings.Mode?
         /// Further settings that the settings file cannot change, each with the flag that sets it.
         var settings: [(flag: String, name: String, value: SettingsNode)] = []
-        /// If false, https is intercepted, with a CA made for this run alone.
+        /// If false, https is intercepted with a temporary CA for this run only.
         var interceptsNobody = false
         /// Whether the requests are counted. Writing a log also counts them.
         var isCounted = false
