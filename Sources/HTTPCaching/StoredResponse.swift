@@ -63,7 +63,10 @@ package final class StoredResponse: Sendable {
         return octets.isSame(as: bytes.span.extracting(entityTag.range))
     }
 
-    private init(_ other: StoredResponse, facts: ReuseFacts, chain: RecordedChain?, body: StoredBody, row: StoredRowID) {
+    private init(
+        _ other: StoredResponse, facts: ReuseFacts, chain: RecordedChain?, body: StoredBody, row: StoredRowID,
+        requestTime: Timestamp? = nil
+    ) {
         key = other.key
         nominatedFields = other.nominatedFields
         self.facts = facts
@@ -71,7 +74,7 @@ package final class StoredResponse: Sendable {
         preparedHead = other.preparedHead
         notModifiedLines = other.notModifiedLines
         entityTag = other.entityTag
-        requestTime = other.requestTime
+        self.requestTime = requestTime ?? other.requestTime
         self.body = body
         trailers = other.trailers
         tags = other.tags
@@ -106,6 +109,20 @@ package final class StoredResponse: Sendable {
         var facts = facts
         facts.trust = mark
         return StoredResponse(self, facts: facts, chain: chain, body: body, row: row)
+    }
+
+    /// The same response, as if it had been requested and received this many milliseconds later: for a response that a machine with
+    /// another clock has stored.
+    package func received(later shift: Int64) -> StoredResponse {
+        var facts = facts
+        facts.responseTime = Timestamp(milliseconds: max(0, facts.responseTime.milliseconds &+ shift))
+        let requestTime = Timestamp(milliseconds: max(0, requestTime.milliseconds &+ shift))
+        return StoredResponse(self, facts: facts, chain: chain, body: body, row: row, requestTime: requestTime)
+    }
+
+    /// The same response with the chain that its origin presented.
+    package func with(chain: RecordedChain) -> StoredResponse {
+        StoredResponse(self, facts: facts, chain: chain, body: body, row: row)
     }
 
     /// Whether this response comes before the other one among responses with one key (RFC 9111 §4: most recent by Date).

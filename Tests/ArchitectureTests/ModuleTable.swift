@@ -13,10 +13,11 @@ enum ModuleTable {
     }
 
     /// These modules receive time, randomness and bytes as arguments. They use no clock, socket, file or lock.
-    /// OpenSSL generates the random keys and serial numbers of CertificateAuthority, ClientPasswords and SecretScanning.
+    /// OpenSSL generates the random keys, salts and serial numbers of CertificateAuthority, ClientPasswords, SecretScanning and
+    /// SignedEntries.
     static let pureModules: Set<String> = [
         "HTTPMessage", "TextCoding", "Metrics", "HTTPWire", "HTTP2Wire", "HTTPCaching", "ProxyPolicy", "ServerTrust",
-        "CertificateAuthority", "ClientPasswords", "SecretScanning", "PolicyTools", "ProxyCore",
+        "CertificateAuthority", "ClientPasswords", "SecretScanning", "PolicyTools", "ProxyCore", "SignedEntries",
     ]
 
     /// Only rows above layer 4 have Foundation: its 6 MiB are resident in every process, and its calls allocate.
@@ -37,6 +38,7 @@ enum ModuleTable {
         "ServerTrust": Module(["HTTPMessage", "COpenSSL"]),
         "TLSChannel": Module(["ServerTrust", "COpenSSL", "CLinux"], others: ["Glibc"]),
         "CertificateAuthority": Module(["HTTPMessage", "ServerTrust", "COpenSSL"]),
+        "SignedEntries": Module(["HTTPMessage", "HTTPCaching", "ServerTrust", "COpenSSL"]),
         "ClientPasswords": Module(["HTTPMessage", "COpenSSL", "CCrypt"]),
         "PolicyTools": Module(["HTTPMessage", "TextCoding", "HTTPWire", "ProxyPolicy"]),
         "SecretScanning": Module(["HTTPMessage", "HTTPSerialization", "COpenSSL"]),
