@@ -29,6 +29,7 @@ let package = Package(
         .library(name: "ServerTrust", targets: ["ServerTrust"]),
         .library(name: "CertificateAuthority", targets: ["CertificateAuthority"]),
         .library(name: "HTTPSession", targets: ["HTTPSession"]),
+        .library(name: "LarderTesting", targets: ["LarderTesting"]),
         .library(name: "Reachability", targets: ["Reachability"]),
         .library(name: "ResponseStore", targets: ["ResponseStore"]),
     ],
@@ -105,6 +106,9 @@ let package = Package(
             ]),
         module("ResponseStore", uses: ["HTTPMessage", "HTTPCaching", "SQLiteDatabase", "EventLoop", "CXXHash"]),
         // Layer 3
+        module(
+            "LarderTesting",
+            uses: ["HTTPMessage", "HTTPCaching", "HTTPSerialization", "HTTPSession", "ServerTrust", "Snapshots"]),
         module("SharedFetches", uses: ["HTTPMessage", "HTTPCaching", "EventLoop", "ResponseStore"]),
         module("ProxyCore", uses: ["HTTPMessage", "HTTPCaching", "ProxyPolicy"]),
         // Layer 4
@@ -271,6 +275,9 @@ let package = Package(
                 "HTTPMessage", "HTTPCaching", "HTTPSerialization", "ServerTrust", "SecretScanning", "SQLiteDatabase", "CSQLite",
                 "SnapshotTorture",
             ]),
+        tests(
+            of: "LarderTesting",
+            uses: ["HTTPMessage", "HTTPCaching", "HTTPSerialization", "HTTPSession", "ServerTrust", "Snapshots"]),
         tests(of: "SharedFetches", uses: ["HTTPMessage", "EventLoop"]),
         tests(of: "ProxyCore", uses: ["HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy"]),
         tests(of: "Telemetry", uses: ["HTTPMessage", "EventLoop"]),

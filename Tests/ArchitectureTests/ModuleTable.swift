@@ -59,6 +59,9 @@ enum ModuleTable {
             ["HTTPMessage", "HTTPCaching", "SQLiteDatabase", "EventLoop", "CXXHash", "CLinux"],
             others: ["Glibc", "Synchronization"]),
         // Layer 3
+        "LarderTesting": Module(
+            ["HTTPMessage", "HTTPCaching", "HTTPSerialization", "HTTPSession", "ServerTrust", "Snapshots"],
+            others: ["Synchronization"]),
         "SharedFetches": Module(
             ["HTTPMessage", "HTTPCaching", "EventLoop", "ResponseStore"], others: ["Synchronization"]),
         "ProxyCore": Module(["HTTPMessage", "HTTPCaching", "ProxyPolicy"]),

@@ -182,7 +182,7 @@ struct DownloadTask {
         else { throw error }
         scope.ledger.noteRetry(tries: tries, after: wait, .failure(error))
         scope.transfer.enter(.waiting)
-        guard await session.loops.sleep(milliseconds: wait.inMilliseconds, for: scope.transfer) else {
+        guard await session.wait(wait, for: scope.transfer) else {
             throw SessionError(.cancelled)
         }
     }

@@ -11,16 +11,25 @@ enum ContentSource: Sendable {
     /// Sends all content; cancels the exchange if that fails.
     func send(over link: ResponseChannel) async {
         do {
-            switch self {
-            case .file(let file, let length, let thread): try await Self.send(file, length: length, by: thread, over: link)
-            case .stream(let stream): try await Self.send(stream, over: link)
-            }
+            guard try await pass(to: { await link.send($0) }) else { return }
+            if case .stream(let stream) = self, stream.length == nil { link.endContent() }
         } catch {
             link.cancel(.source(error))
         }
     }
 
-    private static func send(_ file: OpenFile, length: UInt64, by thread: FileThread, over link: ResponseChannel) async throws {
+    /// Passes on all content, until `take` returns `false`.
+    /// - Returns: whether all content was passed on.
+    func pass(to take: ([UInt8]) async -> Bool) async throws -> Bool {
+        switch self {
+        case .file(let file, let length, let thread): try await Self.pass(file, length: length, by: thread, to: take)
+        case .stream(let stream): try await Self.pass(stream, to: take)
+        }
+    }
+
+    private static func pass(
+        _ file: OpenFile, length: UInt64, by thread: FileThread, to take: ([UInt8]) async -> Bool
+    ) async throws -> Bool {
         var offset: UInt64 = 0
         while offset < length {
             let place = offset
@@ -28,11 +37,12 @@ enum ContentSource: Sendable {
             let octets = try await thread.run { () throws(SystemError) in try file.read(at: place, atMost: wanted) }
             if octets.isEmpty { throw SessionError(.fileFailed, "\(file.path) was truncated") }
             offset += UInt64(octets.count)
-            guard await link.send(octets) else { return }
+            guard await take(octets) else { return false }
         }
+        return true
     }
 
-    private static func send(_ stream: BodyStream, over link: ResponseChannel) async throws {
+    private static func pass(_ stream: BodyStream, to take: ([UInt8]) async -> Bool) async throws -> Bool {
         let pieces = stream.makePieces()
         var left = stream.length
         while let octets = try await pieces.next() {
@@ -43,12 +53,12 @@ enum ContentSource: Sendable {
                 }
                 left = known - UInt64(octets.count)
             }
-            guard await link.send(octets) else { return }
+            guard await take(octets) else { return false }
         }
         if let left, left > 0 {
             throw SessionError(.bodySourceFailed, "the content is \(left) bytes shorter than its announced length")
         }
-        if stream.length == nil { link.endContent() }
+        return true
     }
 }
 

@@ -54,6 +54,9 @@ struct NetworkAttempt {
     }
 
     private func send(_ head: [UInt8], _ content: PreparedRequest.Content, over link: ResponseChannel) {
+        if let network = session.configuration.network {
+            return SubstituteExchange.begin(on: network, request, content, over: link)
+        }
         var upstream = UpstreamRequest(
             origin: request.uri.origin, method: request.method.known, head: head, body: content.framing,
             timeouts: request.upstreamTimeouts)

@@ -414,8 +414,11 @@ final class ResponseChannel: Sendable {
 
     }
 
+    /// The exchange begins, and is not carried out by a loop.
+    func beginElsewhere() { state.withLock { $0.posted = .read() } }
+
     func begin(_ request: UpstreamRequest, content: [UInt8]) {
-        state.withLock { $0.posted = .read() }
+        beginElsewhere()
         let isPosted = loops.post(to: place) { $0.open(request, content: content, link: self) }
         if !isPosted { ended(.transport(.transportClosed)) }
     }

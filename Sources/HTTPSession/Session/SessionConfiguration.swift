@@ -42,6 +42,8 @@ public struct SessionConfiguration: Sendable {
     public var monitors: [any EventMonitor] = []
     /// Host names in lower case, with the addresses to connect to instead of looking the name up.
     public var resolve: [String: [String]] = [:]
+    /// Carries out all exchanges instead of the session's own connections, for tests.
+    package var network: (any SubstituteNetwork)?
 
     /// Defaults for most programs: no cache, no cookies, no credentials.
     public init() {}

@@ -106,7 +106,7 @@ final class TransferTask: Sendable {
         transfer.enter(.waiting)
         if transfer.isCancelled { return SessionError(.cancelled) }
         if delay <= .zero { return nil }
-        if await session.loops.sleep(milliseconds: delay.inMilliseconds, for: transfer) { return nil }
+        if await session.wait(delay, for: transfer) { return nil }
         return SessionError(transfer.isCancelled ? .cancelled : .sessionClosed)
     }
 
