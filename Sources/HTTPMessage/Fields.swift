@@ -200,7 +200,7 @@ package struct Fields: Sendable {
 
     /// Appends a line with this name and value in UTF-8. For rules, tests and messages.
     package mutating func append(name: String, value: String) {
-        append(name: Array(name.utf8).span, value: Array(value.utf8).span)
+        append(name: name.utf8.span, value: value.utf8.span)
     }
 
     /// Removes every line for which `shouldRemove` returns true. The bytes of removed lines stay until `removeAll`.
