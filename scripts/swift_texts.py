@@ -1,4 +1,4 @@
-"""Reads the string literals and the comments of the Swift files in Sources that are not generated, and the sentences of the documentation."""
+"""Reads the literals and comments of the Swift files in Sources that are not generated, and the sentences of the documentation."""
 
 import pathlib
 import re
@@ -22,6 +22,11 @@ SQL = re.compile(
 # Lines of protocols, and files for other programs.
 PROTOCOL = re.compile(
     r"\r\n|^(Larder; |; |multipart/|text/|HTTP/1|SQLite format|Basic |GET |<[?!/a-zA-Z]|\s+<)|<key>|^(use_proxy|no_proxy) =|Acquire::"
+)
+# Commands and settings that a text gives to be pasted, and lists of words.
+NO_PROSE = re.compile(
+    r"^(sudo|mv|eval|export|set -gx|--build-arg|git config|pip config|npm config|curl --\w+|puts|import|my|public class|fetch\() "
+    r"|^(POST|GET) /|^default-src |^ *(scheme|path|tunnel|not|\w+_(body|in|out)): |^(([a-z0-9-]+|[A-Z]{1,2}|\.) ){40}"
 )
 HELP = re.compile(r"(\b(help|abstract|discussion)\s*:\s*|\bArgumentHelp\s*\([^()]*)\(?\s*$")
 LOG = re.compile(r"\b(log(ger)?\.\w+|warn|warnings\.append)\((?:[^;{}()]|\([^()]*\))*$")
@@ -145,6 +150,7 @@ def texts_for_users():
 def is_for_users(literal):
     return (
         is_sentence(literal.text) and not SQL.match(literal.text) and not PROTOCOL.search(literal.text)
+        and not NO_PROSE.search(literal.text)
         and not FOR_MAINTAINERS.search(literal.before[-300:])
     )
 

@@ -40,7 +40,7 @@ package struct LoggedChains {
     /// - Throws: an error if there is nothing to pin, or if the server already uses the backup key.
     package func learned() throws(PinLearning.Refusal) -> LearnedPins {
         let pinned = keys(choice)
-        if pinned.isEmpty { throw PinLearning.Refusal(reason: "the server has no \(choice.rawValue) in its chains") }
+        if pinned.isEmpty { throw PinLearning.Refusal(reason: "the server's chains have no \(choice.rawValue) certificate") }
         if pinned.contains(where: { backup.contains("\($0)") }) {
             throw PinLearning.Refusal(
                 reason: "the server already uses the backup key; a backup must be a key that the server does not use yet")

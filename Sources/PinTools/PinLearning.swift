@@ -82,7 +82,7 @@ package struct PinLearning {
             server: server, chain: chain, choice: choice, isPinsOnly: isPinsOnly, isEnforced: isEnforced, backup: backup,
             day: CalendarDay(of: now), words: site.wordsWithoutPins)
         guard let pinned = proposal.pinned else {
-            throw Refusal(reason: "the server has no \(choice.rawValue) in its chain", chain: chain)
+            throw Refusal(reason: "the server's chain has no \(choice.rawValue) certificate", chain: chain)
         }
         if backup.contains("\(pinned.publicKeyDigest)") {
             throw Refusal(

@@ -77,7 +77,7 @@ struct ExclusionTests {
     @Test(
         "Mistakes are reported with their place",
         arguments: [
-            ("not: {}", "f:1:25: rules[0].match.not: the match is empty; remove it if the rule is for every request"),
+            ("not: {}", "f:1:25: rules[0].match.not: `match` is empty; remove this key if the rule is for every request"),
             ("not: []", "f:1:25: rules[0].match.not: the list is empty; remove the key instead"),
             ("not: {not: {host: h}}", "f:1:26: rules[0].match.not: unknown key `not`"),
             ("not: x", "f:1:25: rules[0].match.not: expected a mapping, found a single value"),

@@ -38,7 +38,7 @@ struct PolicyRuleParsingTests {
             // match
             Row(
                 "[{name: n, deny: {}, match: {}}]",
-                "f:1:29: rules[0].match: the match is empty; remove it if the rule is for every request"),
+                "f:1:29: rules[0].match: `match` is empty; remove this key if the rule is for every request"),
             Row("[{name: n, deny: {}, match: {hots: a}}]", "f:1:30: rules[0].match: unknown key `hots`; did you mean `host`?"),
             Row(
                 "[{name: n, deny: {}, match: {host: a:80}}]",

@@ -133,7 +133,10 @@ struct TransformPlanTests {
             "{json_pointer: {remove: \"\"}}",
             "47: rules[0].transform.json_pointer.remove: an empty pointer selects the whole value, which cannot be removed"
         ),
-        ("{json_pointer: {set: {}}}", "44: rules[0].transform.json_pointer.set: no pointer is listed"),
+        (
+            "{json_pointer: {set: {}}}",
+            "44: rules[0].transform.json_pointer.set: the mapping is empty: give a JSON pointer and its value"
+        ),
         (
             "{charset: utf8x}",
             "33: rules[0].transform.charset: expected a charset such as utf-8, windows-1252 or shift_jis, found `utf8x`; did you mean `utf8`?"

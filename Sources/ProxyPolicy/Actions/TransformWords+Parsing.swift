@@ -57,7 +57,7 @@ extension TransformWords {
             cursor.report("a transform can have at most \(PolicyLimits.pointers) JSON pointers", to: &problems)
         }
         if settings?.isEmpty == true, mapping["set"].map({ $0.node.value }) == .mapping([]) {
-            mapping["set"]?.report("no pointer is listed", to: &problems)
+            mapping["set"]?.report("the mapping is empty: give a JSON pointer and its value", to: &problems)
         }
     }
 

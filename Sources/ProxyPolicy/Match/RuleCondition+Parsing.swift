@@ -20,7 +20,7 @@ extension RuleCondition {
 
     private mutating func read(_ mapping: SettingsMapping, problems: inout SettingsProblems) {
         if mapping.isEmpty {
-            mapping.whole.report("the match is empty; remove it if the rule is for every request", to: &problems)
+            mapping.whole.report("`match` is empty; remove this key if the rule is for every request", to: &problems)
         }
         hosts = Self.values(mapping["host"], Self.host, problems: &problems)
         ports = Self.values(mapping["port"], Self.port, problems: &problems)

@@ -158,7 +158,7 @@ struct LinearPatternParser {
                 for member in 0...255 where escaped.contains(UInt8(member)) { members.insert(UInt8(member)) }
             } else if next == UInt8(ascii: "-"), place + 1 < text.count, text[place + 1] != UInt8(ascii: "]") {
                 let last = text[place + 1]
-                guard octet <= last else { throw fault("the range is reversed") }
+                guard octet <= last else { throw fault("the range ends before it begins") }
                 for member in octet...last { members.insert(member) }
                 place += 2
             } else {

@@ -18,8 +18,8 @@ struct LogVerifyCommand: ParsableCommand {
             The command checks every line, the hashes that link the lines, and the seals. It checks the named file and the \
             older files in the same folder. Without FILE, it verifies the file of the setting log.audit.
 
-            A log that was cut after a seal looks complete. To find such a cut, give a seal that you noted earlier: `larder \
-            status` shows the newest seal.
+            If all lines after a seal were removed, the log still looks complete. To find this, give a seal that you noted \
+            earlier: `larder status` shows the newest seal.
 
               larder log verify --seal 1234:5f70bf18…
 

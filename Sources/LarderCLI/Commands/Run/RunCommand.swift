@@ -59,7 +59,7 @@ struct RunCommand: ParsableCommand {
 
     @Flag(
         help:
-            "Exit with 4 if a request was denied, missed or not accepted, if a tunnel was not intercepted, or if no request came through Larder, even if the command succeeded."
+            "Exit with 4, even if the command succeeded, if a request was denied, missed or not accepted. The same applies if a tunnel was not intercepted, or if no request came through Larder."
     )
     var strict = false
 
