@@ -71,7 +71,8 @@ package enum ForwardReason: UInt8, Sendable, CaseIterable {
         }
     }
 
-    var hasDetail: Bool {
+    /// Whether the word says more than `forwardToken`.
+    package var hasDetail: Bool {
         switch self {
         case .method, .uriMiss, .varyMiss, .partial, .fill, .stale: false
         default: true

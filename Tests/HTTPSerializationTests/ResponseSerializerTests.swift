@@ -90,6 +90,20 @@ struct ResponseSerializerTests {
         #expect(error.status == 422 && error.code == .unacceptableStatus)
         let broken = serialize(JSONValueSerializer(), "{", 500)
         #expect(broken.faults.map(\.code) == [.malformedJSON, .unacceptableStatus])
+        let misfit = serialize(DecodableSerializer<[Int]>(), "{\"e\":1}", 404)
+        #expect(misfit.faults.map(\.code) == [.unacceptableStatus, .otherType])
+    }
+
+    @Test("Problem details are decoded with any status; members of a wrong type are ignored, other members are kept (RFC 9457)")
+    func readsProblemDetails() throws {
+        let text = "{\"title\":\"No\",\"status\":\"403\",\"instance\":\"/1\",\"balance\":30}"
+        let problem = try serialize(ProblemDetailsSerializer(), text, 403, "application/problem+json").get()
+        #expect(problem == ProblemDetails(title: "No", instance: "/1", extensions: ["balance": 30]))
+        #expect(problem.type == "about:blank" && problem.description == "No")
+        let other = serialize(ProblemDetailsSerializer(), text, 403, "application/json")
+        #expect(other.faults.map(\.code) == [.unacceptableContentType])
+        let array = serialize(ProblemDetailsSerializer(), "[]", 403, "application/problem+json")
+        #expect(array.faults.map(\.code) == [.otherType])
     }
 
     @Test("Content of an unacceptable type is not decoded")

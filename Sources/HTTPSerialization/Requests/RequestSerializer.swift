@@ -52,7 +52,8 @@ public struct RequestSerializationError: Error, Hashable, Sendable {
     /// The file, name or method concerned.
     public let subject: String
 
-    init(_ code: Code, _ subject: String) {
+    /// An error of a custom serializer.
+    public init(_ code: Code, _ subject: String) {
         self.code = code
         self.subject = subject
     }

@@ -35,8 +35,8 @@ public struct ResponseFault: Error, Hashable, Sendable {
     }
 }
 
-/// A response could not be serialized. Lists all faults of the response from the outermost to the innermost: first a parse error,
-/// then an unacceptable status, then an unacceptable media type.
+/// A response could not be serialized. Lists all faults of the response from the outermost to the innermost: first malformed
+/// content, then an unacceptable status, then an unacceptable media type, then well-formed content of another type.
 public struct ResponseSerializationError: Error, Hashable, Sendable {
     /// The faults; at least one.
     public let faults: [ResponseFault]
@@ -46,7 +46,7 @@ public struct ResponseSerializationError: Error, Hashable, Sendable {
     /// The code of the outermost fault.
     public var code: ResponseFault.Code { faults[0].code }
 
-    init(faults: [ResponseFault], status: Int) {
+    package init(faults: [ResponseFault], status: Int) {
         precondition(!faults.isEmpty, "an error without a fault")
         self.faults = faults
         self.status = status

@@ -41,7 +41,9 @@ extension ResponseSerializer {
         do throws(ResponseFault) {
             return SerializedResponse(value: try decode(body, of: head), faults: faults, status: head.status)
         } catch {
-            return SerializedResponse(value: nil, faults: [error] + faults, status: head.status)
+            // The body of an error response is seldom of the requested type, so the status is then the outer fault.
+            let isMisfit = error.code == .otherType || error.code == .noneAccepts
+            return SerializedResponse(value: nil, faults: isMisfit ? faults + [error] : [error] + faults, status: head.status)
         }
     }
 

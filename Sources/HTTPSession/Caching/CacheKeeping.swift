@@ -27,39 +27,47 @@ struct CacheKeeping: Sendable {
     // MARK: Keeping
 
     /// Stores the response if it may be stored: at once if its body has arrived, else while the body is read.
-    func keep(_ arrived: TransferTask.OpenResponse) async {
+    /// - Returns: whether it is stored, or will be stored once the body is read.
+    @discardableResult
+    func keep(_ arrived: TransferTask.OpenResponse) async -> Bool {
         guard let end = arrived.end else { return await keepAsRead(arrived) }
-        if end.failure == nil { await keep(arrived.octets, CachedResponse.Trailers(end.trailers)) }
+        return end.failure == nil ? await keep(arrived.octets, CachedResponse.Trailers(end.trailers)) : false
     }
 
     /// Stores a response whose body has arrived, after calling `willCache`.
-    func keep(_ octets: [UInt8], _ trailers: CachedResponse.Trailers) async {
+    @discardableResult
+    func keep(_ octets: [UInt8], _ trailers: CachedResponse.Trailers) async -> Bool {
         var (fields, body) = (origin.head.fields, octets)
         if let hook = configuration.willCache {
-            if octets.count > configuration.limits.cachedBodyLength { return }
+            if octets.count > configuration.limits.cachedBodyLength { return false }
             let candidate = CacheCandidate(
                 uri: call.request.uri, status: Int(origin.head.status.code), fields: HTTPFields(fields), body: body)
             switch await hook(candidate) {
             case .store: break
-            case .drop: return
+            case .drop: return false
             case .modify(let newFields, let newBody): (fields, body) = (newFields.fields, newBody)
             }
         }
-        guard let stored = await stored(with: fields) else { return }
-        if await call.cache.store(stored.with(body, trailers), since: moment) { call.run.ledger.tell(.stored(call.request.uri)) }
+        guard let stored = await stored(with: fields), await call.cache.store(stored.with(body, trailers), since: moment) else {
+            return false
+        }
+        call.run.ledger.tell(.stored(call.request.uri))
+        return true
     }
 
-    private func keepAsRead(_ arrived: TransferTask.OpenResponse) async {
+    private func keepAsRead(_ arrived: TransferTask.OpenResponse) async -> Bool {
         var length: UInt64?
         if case .length(let known) = arrived.head.framing { length = known }
         if configuration.willCache != nil {
-            if length ?? 0 > UInt64(configuration.limits.cachedBodyLength) { return }
-            return arrived.link.record(BodyRecording(gathering: configuration.limits.cachedBodyLength, for: self))
+            if length ?? 0 > UInt64(configuration.limits.cachedBodyLength) { return false }
+            arrived.link.record(BodyRecording(gathering: configuration.limits.cachedBodyLength, for: self))
+            return true
         }
         guard let stored = await stored(with: origin.head.fields),
             let writer = await call.cache.beginStoring(stored, length: length, since: moment)
-        else { return }
+        else { return false }
         arrived.link.record(BodyRecording(writer, for: self))
+        return true
     }
 
     func noteStored() { call.run.ledger.tell(.stored(call.request.uri)) }

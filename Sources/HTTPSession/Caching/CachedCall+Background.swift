@@ -16,10 +16,10 @@ extension CachedCall {
         // The cache directives of the caller's request do not apply to the validation.
         request.fields["Cache-Control"] = nil
         request.fields["Pragma"] = nil
-        Task { [request] in
+        Task { [request, check = run.check] in
             // Another validation may have ended after this call's lookup and before `enter`, and may have stored a newer response.
             let isStored = await isStillStored(stored)
-            let retryAfter = isStored ? await Self.validate(stored, by: request, in: session) : nil
+            let retryAfter = isStored ? await Self.validate(stored, by: request, check, in: session) : nil
             session.validations.leave(key, until: retryAfter, at: .now)
         }
     }
@@ -36,13 +36,15 @@ extension CachedCall {
 
     /// - Returns: the time until which the origin asks to wait (Retry-After), if it sent an error; otherwise `nil`.
     private static func validate(
-        _ stored: StoredResponse, by request: HTTPRequest, in session: HTTPSession
+        _ stored: StoredResponse, by request: HTTPRequest, _ check: ResponseCheck?, in session: HTTPSession
     ) async -> Timestamp? {
         do throws(SessionError) {
             let scope = try TransferScope(session, request, Transfer())
-            let consumption = ResponseChannel.BodyConsumption.pieces(window: session.configuration.limits.unreadBodyLength)
+            let limits = session.configuration.limits
+            let consumption: ResponseChannel.BodyConsumption =
+                check == nil ? .pieces(window: limits.unreadBodyLength) : .whole(limit: limits.bodyLength)
             let retryAfter = try await scope.run {
-                await Self.validate(stored, by: TransferTask(scope, request, consumption: consumption))
+                await Self.validate(stored, by: TransferTask(scope, request, consumption: consumption, check: check))
             }
             scope.end(nil)
             return retryAfter
@@ -76,7 +78,8 @@ extension CachedCall {
                 arrived.discard()
                 return .success(wait.map { Timestamp(milliseconds: now.milliseconds + $0) })
             }
-            if case .store = decision { await keeping.keep(arrived) }
+            // The caller's check decides here as for a response that the caller gets.
+            if case .store = decision, run.check?.accepts(arrived) ?? true { await keeping.keep(arrived) }
             return await arrived.link.drain().map { nil }
         } catch { return .failure(error) }
     }

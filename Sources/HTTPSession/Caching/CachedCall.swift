@@ -65,7 +65,8 @@ struct CachedCall: Sendable {
                 if let served = try await reused(stored, age: age) {
                     answer.arrived?.discard()
                     if validatesInBackground { self.validateInBackground(stored) }
-                    return served
+                    let use = CacheUse(serving: sequence.decision, insteadOf: answer.arrived?.head.status)
+                    return served.with(use, settlement(of: stored))
                 }
                 step = sequence.lostBody()
             case .send(let validating):
@@ -73,14 +74,22 @@ struct CachedCall: Sendable {
                 (step, answer) = await ask(validating: validating, in: &sequence)
             case .deliver(let decision):
                 guard let (arrived, keeping) = answer.received else { preconditionFailure("a response was received") }
-                if case .store = decision { await keeping.keep(arrived) }
-                return arrived
+                var use = CacheUse(delivering: sequence.decision)
+                guard case .store = decision else { return arrived.with(use) }
+                if run.check != nil { return arrived.with(use, .keep(keeping)) }
+                use.isStored = await keeping.keep(arrived)
+                return arrived.with(use)
             case .fail(.notStored): throw SessionError(.notStored)
             case .fail(.disconnected): throw SessionError(.offline)
             case .fail(.origin): throw answer.failure ?? SessionError(.connectionFailed)
             case .finish: preconditionFailure("the caller waits for a response")
             }
         }
+    }
+
+    /// A stored response that the caller refuses is removed, unless the request may not be sent to the origin.
+    private func settlement(of stored: StoredResponse) -> CacheSettlement? {
+        run.check == nil || request.cachePolicy == .storedOnly ? nil : .served(CachedResponse(stored), by: cache)
     }
 
     // MARK: Requests to the origin

@@ -115,9 +115,12 @@ public final class ResourceLoader<Value: Sendable>: Sendable {
     private func run(_ key: String, _ request: HTTPRequest, _ transfer: Transfer) async {
         let result: Result<Value, SessionError>
         do throws(SessionError) {
-            let response = try await session.send(request, as: transfer)
-            guard response.isSuccessful else { throw SessionError(.unacceptableStatus, "status \(response.status)") }
-            let value = try await SessionError.fromCaller(.responseSerialization) { [decode] in try decode(response) }
+            let (response, value) = try await session.read(request, transfer) { [decode] response throws(SessionError) in
+                guard response.isSuccessful else { throw SessionError(.unacceptableStatus, "status \(response.status)") }
+                do { return Reading(value: try decode(response), isAccepted: true) } catch {
+                    throw SessionError(.responseSerialization, thrownByCaller: error)
+                }
+            }
             cache.insert(value, for: key, cost: UInt64(response.body.count))
             result = .success(value)
         } catch { result = .failure(error) }

@@ -72,8 +72,10 @@ public final class HTTPSession: Sendable {
         let scope = try TransferScope(self, request, transfer)
         let consumption = ResponseChannel.BodyConsumption.whole(limit: configuration.limits.bodyLength)
         let response = try await scope.run {
-            await TransferTask(scope, request, consumption: consumption, prepared: scope.prepared).result().flatMap {
-                HTTPResponse.made(of: $0, scope.ledger.metrics)
+            await TransferTask(scope, request, consumption: consumption, prepared: scope.prepared).result().flatMap { arrived in
+                do throws(SessionError) { return .success(try HTTPResponse(arrived, scope.ledger.metrics)) } catch {
+                    return .failure(error)
+                }
             }
         }
         scope.end(nil)
@@ -97,7 +99,8 @@ public final class HTTPSession: Sendable {
         }
         let lease = BodyLease(arrived.link, arrived.response, decoding, self)
         return StreamingResponse(
-            status: Int(arrived.head.status.code), fields: arrived.fields, uri: arrived.uri, body: ResponseBody(lease: lease))
+            status: Int(arrived.head.status.code), fields: arrived.fields, uri: arrived.uri, cache: arrived.cache,
+            body: ResponseBody(lease: lease))
     }
 
     /// Sends a request like `send`, with this content instead of the request's own.
@@ -187,22 +190,6 @@ public final class HTTPSession: Sendable {
     private static let settlingMilliseconds = 1000
 
     func statistics() async -> SessionStatistics { await loops.statistics() }
-}
-
-extension HTTPResponse {
-    /// The whole response, with its content codings removed.
-    fileprivate static func made(
-        of arrived: TransferTask.OpenResponse, _ metrics: TransferMetrics
-    ) -> Result<HTTPResponse, SessionError> {
-        do throws(SessionError) {
-            let body = try arrived.decoding?.decoded(arrived.octets) ?? arrived.octets
-            return .success(
-                HTTPResponse(
-                    status: Int(arrived.head.status.code), fields: arrived.fields,
-                    trailers: HTTPFields(arrived.end?.trailers ?? Fields()), body: body, uri: arrived.uri,
-                    metrics: metrics))
-        } catch { return .failure(error.about(arrived.response)) }
-    }
 }
 
 extension TransportConfiguration {

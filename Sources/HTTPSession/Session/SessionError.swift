@@ -94,6 +94,7 @@ public struct SessionError: Error, Sendable {
         var partialBody: [UInt8] = []
         var resumeToken: ResumeToken?
         var request = ""
+        var metrics: TransferMetrics?
     }
 
     private indirect enum Box: Sendable { case parts(Parts) }
@@ -147,6 +148,13 @@ public struct SessionError: Error, Sendable {
     public internal(set) var request: String {
         get { parts.request }
         set { parts.request = newValue }
+    }
+
+    /// Timings and counts of the exchanges up to the failure; `nil` if the transfer did not begin, and for an error in reading a body
+    /// that `open` returned.
+    public internal(set) var metrics: TransferMetrics? {
+        get { parts.metrics }
+        set { parts.metrics = newValue }
     }
 
     /// An error with one cause.

@@ -42,6 +42,7 @@ final class TransferScope: Sendable {
         case .success(let value): return value
         case .failure(var error):
             error.request = prepared.subject
+            error.metrics = ledger.metrics
             end(error)
             throw error
         case nil: preconditionFailure("the body has set it")

@@ -16,6 +16,10 @@ final class TransferTask: Sendable {
         let octets: [UInt8]
         /// Decodes the body's content codings.
         let decoding: ContentDecoding?
+        /// What the cache did; `nil` if the session has no cache.
+        let cache: CacheUse?
+        /// What the cache does once the caller has accepted or refused the response; `nil` if it waits for nothing.
+        private let settlement: CacheSettlement?
 
         init(
             _ head: ResponseChannel.Head, to request: PreparedRequest, _ link: ResponseChannel, end: ResponseChannel.End? = nil,
@@ -27,6 +31,31 @@ final class TransferTask: Sendable {
             self.end = end
             self.octets = octets
             decoding = ContentDecoding(head, to: request, limits)
+            cache = nil
+            settlement = nil
+        }
+
+        private init(_ former: OpenResponse, _ cache: CacheUse, _ settlement: CacheSettlement?) {
+            head = former.head
+            uri = former.uri
+            link = former.link
+            end = former.end
+            octets = former.octets
+            decoding = former.decoding
+            self.cache = cache
+            self.settlement = settlement
+        }
+
+        func with(_ cache: CacheUse, _ settlement: CacheSettlement? = nil) -> OpenResponse {
+            OpenResponse(self, cache, settlement)
+        }
+
+        /// The caller accepts or refuses the response.
+        /// - Returns: whether the response is stored because of this call.
+        @discardableResult
+        nonisolated(nonsending) func settle(isAccepted: Bool) async -> Bool {
+            guard let settlement else { return false }
+            return await settlement.settle(self, isAccepted: isAccepted)
         }
 
         var response: SessionError.Response {
@@ -56,6 +85,8 @@ final class TransferTask: Sendable {
     let scope: TransferScope
     let request: HTTPRequest
     let consumption: ResponseChannel.BodyConsumption
+    /// If set, the cache stores the response only after the caller has accepted it (`OpenResponse.settle`).
+    let check: ResponseCheck?
     /// The request as the session sends it, if no interceptor changes it.
     private let prepared: PreparedRequest?
     var session: HTTPSession { scope.session }
@@ -64,12 +95,13 @@ final class TransferTask: Sendable {
 
     init(
         _ scope: TransferScope, _ request: HTTPRequest, consumption: ResponseChannel.BodyConsumption,
-        prepared: PreparedRequest? = nil
+        prepared: PreparedRequest? = nil, check: ResponseCheck? = nil
     ) {
         self.scope = scope
         self.prepared = prepared
         self.request = request
         self.consumption = consumption
+        self.check = check
     }
 
     // MARK: Tries
@@ -142,6 +174,7 @@ final class TransferTask: Sendable {
             let next: PreparedRequest?
             do throws(SessionError) {
                 if let scheme = try await challenges.answers(arrived.head, to: request) {
+                    await arrived.settle(isAccepted: true)
                     arrived.discard()
                     ledger.tell(.challengeAnswered(status: Int(arrived.head.status.code), scheme: scheme))
                     continue
@@ -152,6 +185,8 @@ final class TransferTask: Sendable {
                 throw error.about(arrived.response)
             }
             guard let next else { return arrived }
+            // Only the last response reaches the caller's check.
+            await arrived.settle(isAccepted: true)
             arrived.discard()
             ledger.noteRedirect(status: Int(arrived.head.status.code), from: request.uri, to: next.uri)
             request = next
@@ -173,7 +208,8 @@ final class TransferTask: Sendable {
 
     nonisolated(nonsending) private func call(_ request: PreparedRequest) async throws(SessionError) -> OpenResponse {
         if let cached = CachedCall(self, request) { return try await cached.arrival() }
-        return try await NetworkAttempt(self, request).arrival()
+        let arrived = try await NetworkAttempt(self, request).arrival()
+        return session.configuration.cache == nil ? arrived : arrived.with(CacheUse(bypassedBy: request))
     }
 
     /// The next request; `nil` if the caller gets this response.
@@ -207,11 +243,17 @@ extension SessionError {
     /// Runs a function of the caller. An error that it throws becomes a `SessionError` with this code; cancellation and a
     /// `SessionError` keep their own codes.
     static func fromCaller<Value>(_ code: Code, _ body: () async throws -> Value) async throws(SessionError) -> Value {
-        do { return try await body() } catch let error as SessionError { throw error } catch {
-            if error is CancellationError { throw SessionError(.cancelled) }
-            var failure = SessionError(code, "\(type(of: error))")
-            failure.underlying = error
-            throw failure
+        do { return try await body() } catch { throw SessionError(code, thrownByCaller: error) }
+    }
+
+    init(_ code: Code, thrownByCaller error: any Error) {
+        if let error = error as? SessionError {
+            self = error
+        } else if error is CancellationError {
+            self.init(.cancelled)
+        } else {
+            self.init(code, "\(type(of: error))")
+            underlying = error
         }
     }
 }
