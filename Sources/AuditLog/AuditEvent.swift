@@ -12,6 +12,8 @@ package enum AuditEvent: String, CaseIterable, Sendable {
     case denied
     /// A request was allowed (`log.audit_requests: all`).
     case allowed
+    /// A request waits for an approver, or has stopped waiting.
+    case asked, answered
     /// The certificates of a server were accepted or rejected.
     case trust
     /// Events are missing, because the file could not be written fast enough.

@@ -43,6 +43,15 @@ final class AdminConnection: EventHandler, TimerHandler {
         setDeadline(listener.limits.request)
     }
 
+    /// Who is connected, for the audit log.
+    var clientName: String {
+        switch listener.clients {
+        case .owner: "uid \(larder_peer_user(descriptor))"
+        case .page: "page"
+        case .everyone: "unknown"
+        }
+    }
+
     // MARK: Events
 
     func ready(_ events: ReadyEvents) {

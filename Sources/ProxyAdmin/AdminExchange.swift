@@ -18,6 +18,9 @@ package final class AdminExchange {
     /// Whether the client has disconnected, or timed out.
     package var isOver: Bool { connection == nil }
 
+    /// Who sends the request, for the audit log: a user of the socket by the kernel's word, or the page.
+    package var clientName: String { connection?.clientName ?? "unknown" }
+
     package func answer(_ status: Status = .ok, json: JSONText) {
         answer(status, contentType: "application/json", body: Array((json.written() + "\n").utf8))
     }

@@ -78,11 +78,14 @@ package struct AdminParameter: Sendable {
     private func takes(_ value: String) -> Bool {
         switch form {
         case .any: true
-        case .count: Int(value).map { $0 >= 0 } ?? false
-        case .integer: Int64(value) != nil
+        case .count: Self.isDecimal(value) && Int(value) != nil
+        case .integer: Self.isDecimal(value.hasPrefix("-") ? value.dropFirst() : value[...]) && Int64(value) != nil
         case .words(let words): words.contains(value)
         }
     }
+
+    /// Whether the text is digits alone. Swift also reads a number with a sign, such as `+1`.
+    static func isDecimal(_ text: some StringProtocol) -> Bool { !text.isEmpty && text.utf8.allSatisfy(ASCII.isDigit) }
 
     /// The error in a request's query; `nil` if there is none.
     static func fault(of request: AdminRequest, for parameters: [AdminParameter]) -> AdminProblem? {

@@ -41,7 +41,7 @@ package struct DecisionTrace: Sendable {
     /// How recordings were involved; `nil` if no recording was looked up or made.
     package internal(set) var recording: RecordingTrace?
     package var fault: Fault?
-    /// The rule whose limit ended the request, by its index among the matching rules.
+    /// The rule whose limit ended the request, or that asked an approver, by its index among the matching rules.
     package internal(set) var decidingRule: UInt32?
     /// Why the rules would deny the request if report mode did not forward it; `nil` if they would not.
     package internal(set) var reported: ReportedDenial?

@@ -31,6 +31,8 @@ package struct DryRun: ~Copyable {
     package private(set) var exchange: Exchange
     private let content: [UInt8]?
     package private(set) var conclusion = Conclusion.undecided
+    /// Whether the request would wait for an approver.
+    package private(set) var asksApprover = false
     /// The stored responses under the key, newest first.
     package private(set) var candidates: [StoredResponse] = []
 
@@ -86,6 +88,10 @@ package struct DryRun: ~Copyable {
             case .sendChecked(let store): conclusion = .relays(stores: store)
             // A dry run does not count requests under limits.
             case .countRequest: return handle(.requestCounted(nil, at: now), at: now)
+            // A dry run asks no approver. It assumes that the request is allowed.
+            case .askApprover:
+                asksApprover = true
+                return handle(.approvalAnswered(.allowed, at: now), at: now)
             case .gatherRequestBody:
                 guard let content else { break }
                 let isTooLong = content.count > exchange.context.limits.keyedBodyLength
@@ -99,6 +105,7 @@ package struct DryRun: ~Copyable {
             case .purge: return handle(.purged(count: 0, at: now), at: now)
             case .openTunnel:
                 if let fault = denial(byTunnel: true) { return handle(.upstreamFailed(fault, at: now), at: now) }
+                if exchange.needsApproval { return handle(.tunnelHeld(at: now), at: now) }
                 conclusion = .opensTunnel
                 // A disconnected cache opens no tunnel: the fault is the same as that of the offline check.
                 guard exchange.obligations.cache.isDisconnected else { break }

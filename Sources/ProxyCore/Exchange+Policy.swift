@@ -51,6 +51,7 @@ extension Exchange {
     /// Why the rules permit no connection for a tunnel, even if the active mode forwards requests; `nil` if they permit one.
     package var tunnelFault: Fault? {
         if obligations.tunnel == .inspectedOnly, !reportsUnlisted { return .egressDenied }
+        if needsApproval { return .approvalDenied(reason: "tunnel") }
         if obligations.limitsContent { return .contentHidden }
         return obligations.mode != nil && mode.isClosed ? .offlineMiss(detail: "tunnel") : nil
     }
@@ -86,6 +87,7 @@ extension Exchange {
             obligations.tunnel = entailed.tunnel
             obligations.mode = entailed.mode
             obligations.limitsContent = entailed.limitsContent
+            obligations.asks = entailed.asks
             return nil
         case .deny: return .deniedByRule
         case .unlisted: return .egressDenied
@@ -110,7 +112,7 @@ extension Exchange {
     mutating func requestCounted(_ refusal: LimitRefusal?, at now: Timestamp, into commands: inout CommandBuffer) {
         if let refusal { return fail(by: refusal, at: now, into: &commands) }
         if isBackground { return fetchInBackground(at: now, into: &commands) }
-        receivePermitted(at: now, into: &commands)
+        receiveCounted(at: now, into: &commands)
     }
 
     private mutating func fail(by refusal: LimitRefusal, at now: Timestamp, into commands: inout CommandBuffer) {
@@ -183,10 +185,12 @@ extension Exchange {
         return true
     }
 
-    /// The rule whose limit ended the request, with the limit, for the error response.
+    /// The rule whose limit ended the request, or that asked an approver, with the words of the rule, for the error response.
     var limitingRule: (name: String, limit: String)? {
         switch trace.fault {
         case .limitReached: incoming.limitRefusal.map { ($0.rule, "limit: {\($0.limit)}") }
+        case .approvalDenied:
+            matched.askingRule.map { ($0.name, "ask: {\(question.description)}") }
         case .contentHidden:
             matched.limits.first { $0.limit.needsContent }.map { rule, limit in
                 let word = RuleLimit.Word.allCases.first { limit.most($0) != nil } ?? .requestBody

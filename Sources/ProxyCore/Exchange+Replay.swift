@@ -72,7 +72,8 @@ extension Exchange {
         fetchRecorded(isContentHeld: false, at: now, into: &commands)
     }
 
-    private mutating func fetchRecorded(isContentHeld: Bool, at now: Timestamp, into commands: inout CommandBuffer) {
+    mutating func fetchRecorded(isContentHeld: Bool, at now: Timestamp, into commands: inout CommandBuffer) {
+        if asksBeforeFetch { return askApprover(beforeFetch: isContentHeld, at: now, into: &commands) }
         trace.recording = .recorded(isContentHeld: isContentHeld)
         commands.append(.beginRecording)
         fetch(at: now, into: &commands)

@@ -8,6 +8,7 @@ import ProxyPolicy
 ///     idle ──requestHead──▶ authenticating ──accepted──▶ as from idle
 ///       │                       └──refused, or none that can be read──▶ delivering (407)
 ///       ├──▶ counting (a rule has a limit) ──requestCounted──▶ as from idle, or delivering (413, 429)
+///       ├──▶ awaitingApproval (Exchange+Approval) ──approvalAnswered──▶ as from idle, or delivering (403)
 ///       ├──▶ gathering (the content is part of the key) ──▶ lookingUp
 ///       ├──▶ lookingUpRecording (Exchange+Replay)   ├──▶ lookingUp (Exchange+LookUp)
 ///       └──▶ connecting (CONNECT)   purging (PURGE)   fetching (Upgrade)   delivering (OPTIONS, TRACE, our own pages, errors)
@@ -115,7 +116,7 @@ extension Exchange {
         {
             return fail(fault, at: now, into: &commands)
         }
-        if obligations.limits, !isPurge { return countRequest(at: now, into: &commands) }
+        if obligations.waits, !isPurge { return hold(at: now, into: &commands) }
         receivePermitted(at: now, into: &commands)
     }
 
@@ -345,7 +346,7 @@ extension Exchange {
 
 /// A request to switch protocols (RFC 9110 §7.8) is forwarded to the origin even if a response is stored, and its response is not stored.
 extension Exchange {
-    private func asksForSwitch() -> Bool {
+    func asksForSwitch() -> Bool {
         request.fields.contains(.upgrade) && ProtocolSwitch.isAsked(by: request, body: incoming.body)
     }
 

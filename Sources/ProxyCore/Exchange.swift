@@ -9,6 +9,7 @@ import ProxyPolicy
 ///     Exchange+Request
 ///     idle ──requestHead──▶ authenticating ──credentialsJudged──▶ as from idle
 ///     idle ──requestHead──▶ counting ──requestCounted──▶ as from idle         (a rule has a limit)
+///     idle, counting, connecting ──▶ awaitingApproval ──approvalAnswered──▶ as from idle   (a rule asks an approver)
 ///     idle ──requestHead──▶ gathering ──requestBodyEnded──▶ lookingUp            (the content is part of the key)
 ///     idle ──requestHead──▶ lookingUp
 ///     idle ──requestHead (CONNECT)──▶ connecting ──tunnelOpened──▶ tunnelling
@@ -42,7 +43,8 @@ import ProxyPolicy
 /// An exchange serves one request after another: `begin` replaces the state of each phase and keeps the storage of heads and key.
 package struct Exchange: ~Copyable, Sendable {
     package enum State: UInt8, Sendable {
-        case idle, authenticating, counting, gathering, lookingUpRecording, lookingUp, comparing, joining, fetching, checking,
+        case idle, authenticating, counting, awaitingApproval, gathering, lookingUpRecording, lookingUp, comparing, joining,
+            fetching, checking,
             judging,
             transforming, connecting, purging, delivering, tunnelling, finished
     }
@@ -170,6 +172,14 @@ package struct Exchange: ~Copyable, Sendable {
             guard state == .counting else { return }
             requestCounted(refusal, at: now, into: &commands)
 
+        case .approvalAnswered(let answer, let now):
+            guard state == .awaitingApproval else { return }
+            approvalAnswered(answer, at: now, into: &commands)
+
+        case .tunnelHeld(let now):
+            guard state == .connecting else { return }
+            askApprover(at: now, into: &commands)
+
         case .limitReached(let refusal):
             note(refusal)
             // The client has already received the head, so the fault is only for the log.
@@ -254,7 +264,8 @@ package struct Exchange: ~Copyable, Sendable {
         case .upstreamFailed(let fault, let now):
             switch state {
             case .gathering, .fetching, .connecting, .checking: upstreamFailed(fault, at: now, into: &commands)
-            case .idle, .authenticating, .counting, .lookingUpRecording, .lookingUp, .comparing, .joining, .judging,
+            case .idle, .authenticating, .counting, .awaitingApproval, .lookingUpRecording, .lookingUp, .comparing, .joining,
+                .judging,
                 .transforming, .purging,
                 .delivering,
                 .tunnelling,

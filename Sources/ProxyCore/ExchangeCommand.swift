@@ -5,6 +5,8 @@ package enum ExchangeCommand: Equatable, Sendable {
     case judgeCredentials
     /// Count the request under the limits of its rules (`limitDemands`). Reply: `requestCounted`.
     case countRequest
+    /// Ask an approver whether the request may continue. Reply: `approvalAnswered`.
+    case askApprover
     /// Find `key` in the store: in memory, or on disk. If memory cannot tell whether the key is stored, the driver also reads the disk.
     /// Reply: `lookedUp`.
     case lookUp(onDisk: Bool)

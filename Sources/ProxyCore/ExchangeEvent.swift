@@ -22,6 +22,10 @@ package enum ExchangeEvent: Sendable {
     case requestRejected(Fault, at: Timestamp)
     /// The counts of the matching rules' limits permit the request, or refuse it.
     indirect case requestCounted(LimitRefusal?, at: Timestamp)
+    /// An approver has answered whether the request may continue, or nobody will.
+    indirect case approvalAnswered(ApprovalAnswer, at: Timestamp)
+    /// A tunnel that Larder does not intercept is to be opened, and an approver has to allow it first (`needsApproval`).
+    case tunnelHeld(at: Timestamp)
     /// Content has reached the limit of a rule. Precedes the event for the resulting failure.
     indirect case limitReached(LimitRefusal)
     case credentialsJudged(CredentialsJudgement, at: Timestamp)

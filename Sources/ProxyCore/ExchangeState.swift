@@ -27,8 +27,17 @@ package struct RequestState: RareState, Sendable {
     package internal(set) var isForSwitch = false
     /// Set if the rules deny the request: it may get only a recorded or stored response.
     package internal(set) var denial: Denial?
+    /// Whether an approver has allowed the request, or is asked before a fetch.
+    package internal(set) var approval = Approval.none
     /// The limit of a rule that ended the request or cut its response.
     package internal(set) var limitRefusal: LimitRefusal?
+
+    package enum Approval: UInt8, Sendable {
+        case none
+        /// An approver is asked before a request that is not recorded is forwarded, with its content held or streamed.
+        case beforeFetch, beforeStreamedFetch
+        case given
+    }
 
     package struct Purge: Sendable {
         package let keys: [[UInt8]]
@@ -40,6 +49,7 @@ package struct RequestState: RareState, Sendable {
     var isEmpty: Bool {
         guard case .none = body else { return false }
         return sender == nil && credentials == nil && purge == nil && denial == nil && !isForSwitch && limitRefusal == nil
+            && approval == .none
     }
 }
 

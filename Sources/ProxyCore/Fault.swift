@@ -36,6 +36,8 @@ package enum Fault: Equatable, Sendable {
     case ambiguousPath
     /// A limit of a matching rule is reached.
     case limitReached(RuleLimit.Word)
+    /// An approver denied the request, or did not allow it in time.
+    case approvalDenied(reason: StaticToken)
     /// A matching rule limits content that a tunnel would hide.
     case contentHidden
     case clientNotAllowed
@@ -111,7 +113,7 @@ extension Fault {
     /// Whether a rule is the reason, so that its name explains the denial.
     package var isByRule: Bool {
         switch self {
-        case .deniedByRule, .limitReached, .contentHidden: true
+        case .deniedByRule, .limitReached, .contentHidden, .approvalDenied: true
         default: GatewayError(self).status.code == 502
         }
     }

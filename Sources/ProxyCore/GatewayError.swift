@@ -145,6 +145,10 @@ package struct GatewayError: Equatable, Sendable {
             self.init(
                 403, "ambiguous_path", "http_request_denied", .policy,
                 "The path is ambiguous: servers interpret it differently, and the rules do not allow every interpretation.")
+        case .approvalDenied(let reason):
+            self.init(
+                403, "approval_denied", "http_request_denied", .policy,
+                "A rule asks an approver about this request, and no approver allowed it.", detail: reason)
         case .limitReached(let word): self.init(limit: word)
         case .contentHidden:
             self.init(

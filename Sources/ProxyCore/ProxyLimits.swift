@@ -39,6 +39,12 @@ package struct ProxyLimits: Equatable, Sendable {
     /// The size of the cache of transformed content, in bytes. Content that is not in the cache is transformed again, so a limit that is
     /// too low costs time, but no request fails.
     package var transformedBytes = 64 * 1024 * 1024
+    /// The maximum number of requests that wait for an approver, and of bytes of the texts that describe them. A request beyond these
+    /// limits is denied.
+    package var heldRequests = 1024
+    package var heldBytes = 4 << 20
+    /// The maximum number of answers of approvers that apply until Larder stops. Of further answers, each applies once.
+    package var rememberedAnswers = 1000
     /// The maximum size of responses to pipelined requests that are combined into one write, in bytes.
     package var pipelinedOutput = 64 * 1024
 

@@ -42,6 +42,15 @@ package struct MatchedRules: Sendable {
         return ruleSet.rules[last]
     }
 
+    /// The first matching rule that asks an approver; `nil` if no rule asks.
+    package var askingRule: PolicyRule? {
+        guard let ruleSet else { return nil }
+        return numbers.lazy.map { ruleSet.rules[$0] }.first { $0.asks }
+    }
+
+    /// The index of `askingRule` among the matching rules.
+    package var askingIndex: Int? { ruleSet.flatMap { rules in numbers.firstIndex { rules.rules[$0].asks } } }
+
     /// The checks of the response; `nil` if there are none.
     package var validation: ValidationPlan? { validates ? plan : nil }
 

@@ -33,13 +33,15 @@ extension PolicyRuleSet {
         var allowsAnyTunnel = false
         forEachRule(for: origin) { rule in
             guard rule.condition.mayMatch(scheme: origin.scheme, port: origin.port) else { return }
-            if rule.allows, rule.condition.allowsTunnels {
+            if rule.allows || rule.asks, rule.condition.allowsTunnels {
                 if found.tunnelling == nil { found.tunnelling = rule }
                 if !rule.condition.dependsOnRequest { found.deniesUnlisted = false }
             }
             if rule.allowsAnyTunnel, egress.default == .deny { allowsAnyTunnel = true }
             let mayWithhold = rule.mayWithhold(under: egress)
-            if found.inspecting == nil, !rule.condition.allowsTunnels, mayWithhold || rule.allows && egress.default == .deny {
+            if found.inspecting == nil, !rule.condition.allowsTunnels,
+                mayWithhold || (rule.allows || rule.asks) && egress.default == .deny
+            {
                 found.inspecting = rule
             }
             if rule.condition.namesHosts, found.naming == nil { found.naming = rule }
@@ -57,7 +59,7 @@ extension PolicyRuleSet {
     package func mayAllow(name: [UInt8]) -> Bool {
         guard egress.appliedDefault == .deny else { return true }
         var isAllowed = false
-        forEachRule(naming: name) { rule in if rule.allows { isAllowed = true } }
+        forEachRule(naming: name) { rule in if rule.allows || rule.asks { isAllowed = true } }
         return isAllowed
     }
 }
@@ -66,6 +68,7 @@ extension PolicyRule {
     /// Whether this rule can make Larder answer a matching request without forwarding it.
     fileprivate func mayWithhold(under egress: EgressTerms) -> Bool {
         if denies { return denies(under: egress) }
+        if asks { return egress.enforcement == .deny }
         if limit != nil || mode?.isClosed == true || mode == .recordMissing { return true }
         if cache?.overrides.effectivePolicy == .storedOnly { return true }
         // Larder treats fields that a rule writes as the client's own. If a rule writes `only-if-cached`, the request is not forwarded.

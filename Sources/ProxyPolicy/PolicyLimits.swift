@@ -36,6 +36,8 @@ package enum PolicyLimits {
     package static let rate: UInt64 = 1_000_000, quotaOfRequests: Int64 = 1_000_000_000_000
     /// The range that a rule may set for the length of a quota's window, in milliseconds.
     package static let quotaWindow: ClosedRange<Int64> = 1_000...31_622_400_000
+    /// The range that a rule may set for the time that a request waits for an approver, in milliseconds.
+    package static let questionTimeout: ClosedRange<Int64> = 1_000...3_600_000
     /// The maximum number of clients, users or hosts for which one rule keeps counts.
     package static let limitSubjects = 10_000
 }

@@ -3,17 +3,18 @@ import HTTPMessage
 
 extension PolicyRule {
     private static let keys = [
-        "name", "match", "allow", "deny", "tunnel", "request", "response", "cache", "validate", "transform", "mode",
+        "name", "match", "allow", "deny", "ask", "tunnel", "request", "response", "cache", "validate", "transform", "mode",
         "limit", "enforce",
     ]
 
-    /// The keys that a rule with `deny` cannot have.
+    /// The keys that a rule with `deny` or `ask` cannot have.
     private static let changeKeys = ["allow", "request", "response", "cache", "validate", "transform", "mode", "limit"]
 
     /// The keys inside the values of a rule's keys.
     private static let innerKeys: [(place: String, keys: [String])] = [
         ("match", RuleCondition.keys), ("cache", CacheRule.keys), ("cache.key", KeyRewriting.keys),
-        ("validate", ValidationRule.keys), ("transform", TransformWords.keys), ("limit", RuleLimit.keys),
+        ("validate", ValidationRule.keys), ("ask", RuleQuestion.keys), ("transform", TransformWords.keys),
+        ("limit", RuleLimit.keys),
     ]
 
     /// The probable meaning of an unknown key of a rule: `cache.ttl` for `ttl`, else the nearest key of a rule.
@@ -40,6 +41,7 @@ extension PolicyRule {
         let transform = mapping["transform"].map { TransformWords(parsing: $0, problems: &problems) }
         let mode = mapping["mode"].map { Self.mode($0, problems: &problems) }
         let denial = mapping["deny"].map { Denial(parsing: $0, problems: &problems) }
+        let question = mapping["ask"].map { RuleQuestion(parsing: $0, problems: &problems) }
         let allows = mapping["allow"].map { Self.isAllowed($0, problems: &problems) } ?? false
         let anyTunnel = mapping["tunnel"].map { $0.word(among: ["any": true], problems: &problems) ?? false } ?? false
         let limit = mapping["limit"].map { RuleLimit(parsing: $0, problems: &problems) }
@@ -53,10 +55,13 @@ extension PolicyRule {
         if denial != nil, let change {
             mapping[change]?.report("a rule with `deny` cannot have other actions", to: &problems)
         }
+        if question != nil, let other = (["deny"] + Self.changeKeys).first(where: { mapping.contains($0) }) {
+            mapping[other]?.report("a rule with `ask` cannot have other actions", to: &problems)
+        }
         // A rule with an unknown key was meant to do something.
-        if denial == nil, change == nil, problems.count == problemsBefore {
+        if denial == nil, question == nil, change == nil, problems.count == problemsBefore {
             cursor.report(
-                "the rule does nothing: give allow, deny, request, response, cache, validate, transform, mode or limit",
+                "the rule does nothing: give allow, deny, ask, request, response, cache, validate, transform, mode or limit",
                 to: &problems)
         }
         if cache?.key != nil, !condition.looksAtTargetOnly {
@@ -68,9 +73,8 @@ extension PolicyRule {
         guard let name else { return nil }
         self.init(
             name: name, condition: condition, reason: denial.map { $0.reason ?? "denied by the rule \(name)" },
-            deniedUse: denial?.stored, allows: allows, allowsAnyTunnel: anyTunnel, request: request ?? FieldEdits(),
-            response: response ?? FieldEdits(),
-            cache: cache, validation: validation,
+            deniedUse: denial?.stored, allows: allows, question: question, allowsAnyTunnel: anyTunnel,
+            request: request ?? FieldEdits(), response: response ?? FieldEdits(), cache: cache, validation: validation,
             transform: transform.map { TransformPlan($0, ruleName: name) },
             upgradesToTLS: upgrades ?? false, mode: mode ?? nil,
             keyText: cache?.key?.changesURI == true ? Self.text(of: mapping["match"]?.node, mapping["cache"]?.node["key"]) : [],

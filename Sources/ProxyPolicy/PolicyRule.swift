@@ -11,6 +11,9 @@ package final class PolicyRule: Sendable {
     package let deniedUse: DeniedUse?
     /// Whether the rule allows the requests that it matches, in settings that deny all other requests.
     package let allows: Bool
+    /// How requests that the rule matches wait for an approver; `nil` if the rule does not ask. An answer of the approver allows the
+    /// request like a rule with `allow`.
+    package let question: RuleQuestion?
     /// Whether a tunnel that this rule allows may carry any protocol.
     package let allowsAnyTunnel: Bool
     package let request: FieldEdits
@@ -33,7 +36,7 @@ package final class PolicyRule: Sendable {
 
     package init(
         name: String, condition: RuleCondition, reason: String? = nil, deniedUse: DeniedUse? = nil, allows: Bool = false,
-        allowsAnyTunnel: Bool = false,
+        question: RuleQuestion? = nil, allowsAnyTunnel: Bool = false,
         request: FieldEdits = FieldEdits(), response: FieldEdits = FieldEdits(), cache: CacheRule? = nil,
         validation: ValidationRule? = nil,
         transform: TransformPlan? = nil, upgradesToTLS: Bool = false, mode: RuleMode? = nil, keyText: [UInt8] = [],
@@ -44,6 +47,7 @@ package final class PolicyRule: Sendable {
         self.reason = reason
         self.deniedUse = deniedUse
         self.allows = allows
+        self.question = question
         self.allowsAnyTunnel = allowsAnyTunnel
         self.request = request
         self.response = response
@@ -59,8 +63,10 @@ package final class PolicyRule: Sendable {
 
     package var denies: Bool { reason != nil }
 
+    package var asks: Bool { question != nil }
+
     /// Whether the rule may make another decision about a request after Larder has upgraded the request to https.
-    var judgesUpgrades: Bool { (denies || allows) && condition.looksAtOrigin }
+    var judgesUpgrades: Bool { (denies || allows || asks) && condition.looksAtOrigin }
 
     /// Whether the rule denies requests under these terms. If not, it does not deny at all, or only reports requests.
     package func denies(under egress: EgressTerms) -> Bool { denies && enforcement ?? egress.enforcement == .deny }

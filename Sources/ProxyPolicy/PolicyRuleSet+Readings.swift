@@ -25,12 +25,12 @@ extension PolicyRuleSet {
         let isAllowed = egress.default == .allow || !needsRule
         var found = texts.map { _ in (isAllowed: isAllowed, isDenied: false, isReported: false) }
         forEachRule(concerning: request) { rule in
-            guard rule.denies || rule.allows else { return }
+            guard rule.denies || rule.allows || rule.asks else { return }
             let readings: MatchedReadings = rule.denies ? .any : .every
             guard rule.condition.matchesBesidesPath(request, facts, as: readings, &known) else { return }
             for (index, text) in texts.enumerated()
             where rule.condition.matches(reading: text, of: request, facts, as: readings, &known) {
-                if rule.allows { found[index].isAllowed = true }
+                if rule.allows || rule.asks { found[index].isAllowed = true }
                 if rule.denies(under: egress) {
                     found[index].isDenied = true
                 } else if rule.denies {

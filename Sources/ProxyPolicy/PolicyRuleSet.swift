@@ -19,6 +19,8 @@ package final class PolicyRuleSet: Sendable {
     package let modes: Set<RuleMode>
     /// Whether at least one rule looks at the client. Then the caller must give `RequestFacts.client`.
     package let looksAtClients: Bool
+    /// Whether at least one rule asks an approver.
+    package let asks: Bool
     /// Whether at least one rule matches on a field of requests, or edits one.
     let looksAtFields: Bool
     /// Whether at least one rule that allows or denies looks at the scheme or the port, which an upgrade changes.
@@ -73,6 +75,7 @@ package final class PolicyRuleSet: Sendable {
         upgradesToTLS = other.upgradesToTLS
         modes = other.modes
         looksAtClients = other.looksAtClients
+        asks = other.asks
         looksAtFields = other.looksAtFields
         judgesUpgrades = other.judgesUpgrades
     }
@@ -82,6 +85,7 @@ package final class PolicyRuleSet: Sendable {
         egress = EgressTerms()
         hosts = HostIndex(rules.lazy.map { ($0.condition.namedHosts, $0.allows) })
         looksAtClients = rules.contains { $0.condition.looksAtClients }
+        asks = rules.contains { $0.asks }
         looksAtFields = rules.contains { $0.looksAtFields }
         judgesUpgrades = rules.contains { $0.upgradesToTLS } && rules.contains { $0.judgesUpgrades }
         rewritesKeys = rules.contains { $0.cache?.key != nil }
@@ -135,6 +139,12 @@ package final class PolicyRuleSet: Sendable {
             matched.isOfUpgradedURL = true
             return verdict
         }
+        if found.asks, !obligations.asks, let index = judged.askingIndex {
+            var obligations = obligations
+            obligations.asks = true
+            matched.insert(judged.number(at: index), of: self)
+            return .allow(obligations)
+        }
         guard obligations.reported == nil, let reported = found.reported else { return .allow(obligations) }
         var obligations = obligations
         obligations.reported = reported
@@ -184,9 +194,18 @@ package final class PolicyRuleSet: Sendable {
         hosts.addRules(naming: request.target, in: request, to: &matched.candidates)
         var obligations = Obligations.none
         var allowance = Allowance(isNeeded: egress.default == .deny && !ignoresDenials)
+        var asking = Asking(isNeeded: asks && egress.enforcement == .deny && !ignoresDenials)
         while let number = matched.candidates.next(in: hosts.numbers) {
             let rule = rules[number]
             if ignoresDenials, rule.denies { continue }
+            if rule.asks {
+                let isCovered = allowance.applies(rule, to: request, facts, readings: &matched.readings)
+                guard rule.condition.matches(request, facts, as: .any, &matched.readings) || isCovered else { continue }
+                asking.note(rule)
+                matched.insert(number, of: self)
+                continue
+            }
+            if rule.allows { asking.note(allowing: rule, request, facts, &matched.readings) }
             let matches =
                 rule.allows
                 ? allowance.applies(rule, to: request, facts, readings: &matched.readings)
@@ -216,6 +235,7 @@ package final class PolicyRuleSet: Sendable {
         }
         obligations.validates = matched.validates
         obligations.checksBody = matched.checksBody
+        obligations.asks = asking.isOpen(on: request, readings: &matched.readings)
         if let transform = matched.transform { obligations.transforms = !transform.isEmpty }
         obligations.rewritesKey = matched.rewritesKey
         return reporting(allowance.verdict(on: request, readings: &matched.readings, obligations), obligations)

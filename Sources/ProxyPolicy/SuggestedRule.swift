@@ -32,7 +32,7 @@ package enum SuggestedRule {
 
     /// Whether the request's path, used as a pattern, allows the request and nothing else. A star in the path would also allow other
     /// requests. A path with several readings would not be allowed by its own pattern.
-    private static func isAllowedByItsPath(_ request: RequestHead) -> Bool {
+    static func isAllowedByItsPath(_ request: RequestHead) -> Bool {
         let path = request.target.path.isEmpty ? "/" : text(request.span(of: request.target.path))
         guard request.method != .other, path.utf8.count <= pathLimit, !path.utf8.contains(UInt8(ascii: "*")),
             let pattern = try? PathPattern(path)

@@ -52,6 +52,12 @@ package struct Obligations: Equatable, Sendable {
     /// A matching rule limits the length of content, which a tunnel hides.
     package var limitsContent = false
 
+    /// An approver must allow the request first: `MatchedRules.askingRule`.
+    package var asks = false
+
+    /// The request must wait before it continues, for the counts of limits or for an approver.
+    package var waits: Bool { limits || asks }
+
     /// The request would be denied for this reason, but report mode forwards it.
     package var reported: ReportedDenial?
 

@@ -79,6 +79,7 @@ package final class ProxyServer: Sendable {
             source.network = network.status ?? .unknown
         }
         shared.limits.keepOnly(rulesOf: rules)
+        shared.approvals.keepOnly(rulesOf: rules)
         shared.reports.removeAll()
     }
 
@@ -93,8 +94,9 @@ package final class ProxyServer: Sendable {
         }
     }
 
-    /// Accepts no more connections, waits for exchanges in flight, and calls `completion` on any thread when all have ended.
+    /// Accepts no more connections, waits for exchanges in flight, denies those that wait for an approver, and calls `completion` on any thread when all have ended.
     package func drain(_ completion: @escaping @Sendable () -> Void) {
+        shared.approvals.stop()
         let left = LoopCountdown(threads.count, completion)
         for thread in threads {
             thread.handle.post { loop in
@@ -108,6 +110,7 @@ package final class ProxyServer: Sendable {
     package func stop() {
         guard hasStopped.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged else { return }
         network.close()
+        shared.approvals.stop()
         for thread in threads {
             thread.handle.post { loop in
                 (loop.owner as? LoopWorker)?.closeAll()

@@ -86,6 +86,8 @@ package struct ServerSettings: Sendable {
     package var listenerTLS: [ListenerTLS?] = []
     /// The name by which rules identify the clients; empty if the clients have no name.
     package var runName = ""
+    /// Whether an approver can answer the questions of rules with `ask`. If not, no request waits.
+    package var hasApprovers = true
     /// Clients that may use the method PURGE.
     package var purgeClients: [AddressRange] = []
     /// The CA that issues certificates for intercepted hosts.

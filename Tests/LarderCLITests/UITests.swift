@@ -155,7 +155,8 @@ struct UITests {
         #expect(paths(rest["requests"] as? [[String: Any]] ?? []) == ["/a", "/a"] && rest["more"] as? Bool == false)
         for (query, code) in [
             ("limit=0", "bad_limit"), ("limit=501", "bad_limit"), ("status=abc", "bad_filter"), ("outcome=hits", "bad_parameter"),
-            ("hsot=a", "unknown_parameter"), ("before=xyz", "bad_id"),
+            ("hsot=a", "unknown_parameter"), ("before=xyz", "bad_id"), ("before=%2B1", "bad_id"), ("limit=%2B1", "bad_parameter"),
+            ("status=%2B200", "bad_filter"), ("status=%2Bxx", "bad_filter"),
         ] {
             let response = try page.get("/v1/requests?\(query)")
             #expect(response.status == 400 && response.text.contains("\"code\": \"\(code)\""), "\(query)")
@@ -272,10 +273,14 @@ struct UITests {
         #expect(setting("admin.socket")?["source"] as? String == "--set admin.socket")
         #expect(setting("log.level")?["source"] is NSNull)
         #expect(!(try page.get("/v1/settings").text.contains("hunter2")))
-        _ = try folder.write("loops: 1\nlog: {level: warning}\n", to: "larder.yaml")
+        _ = try folder.write("loops: 2\nlog: {level: warning}\n", to: "larder.yaml")
         #expect(try page.post("/v1/reload").status == 200)
         let read = try #require(try page.json("/v1/settings")["settings"] as? [[String: Any]])
         #expect(read.first { $0["name"] as? String == "log.level" }?["source"] as? String == "\(folder.path)/larder.yaml")
+        // A change that needs a restart is not active.
+        let loops = read.first { $0["name"] as? String == "loops" }
+        #expect(loops?["value"] as? String == "1" && loops?["next"] as? String == "2")
+        #expect(read.first { $0["name"] as? String == "log.level" }?["next"] == nil)
     }
 
     @Test("Rules have counts, and denials are grouped by rule and host, with the rule that would allow them")
@@ -397,5 +402,7 @@ struct UITests {
         let file = try folder.write("admin: {listen: '0.0.0.0:3190'}\n", to: "larder.yaml")
         let refused = try CommandLineTests.larder(["config", "check", "-c", file])
         #expect(refused.code == 2 && refused.talk.contains("admin.listen: other machines can reach 0.0.0.0:3190"))
+        let mapped = try CommandLineTests.larder("config", "check", "--set", "admin.listen='[::ffff:127.0.0.1]:3190'")
+        #expect(mapped.code == 2 && mapped.talk.contains("write 127.0.0.1:3190"))
     }
 }

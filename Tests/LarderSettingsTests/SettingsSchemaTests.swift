@@ -45,6 +45,8 @@ struct SettingsSchemaTests {
         ("admin.socket", "/a/admin.sock", "/a/admin.sock"),
         ("admin.listen", "127.0.0.1:3190", "127.0.0.1:3190"),
         ("metrics.listen", "127.0.0.1:9180", "127.0.0.1:9180"),
+        ("approvals.file", "approvals.yaml", "approvals.yaml"),
+        ("approvals.webhook", "'https://hooks.example/secret?token=x'", #""https://hooks.example/***""#),
         ("traces.count", "100", "100"),
         ("upstream.proxy", "'http://proxy.example:3128'", #"http://proxy.example:3128"#),
         ("upstream.connections_per_origin", "2", "2"),

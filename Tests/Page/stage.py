@@ -60,14 +60,15 @@ class Stage:
         self.base_rules = ["- {name: no ads, match: {scheme: http, host: ads.example}, deny: {}}"] + [
             f"- {{name: {json.dumps(name)}, match: {{scheme: http, path: /named{index}}}, deny: {{}}}}"
             for index, name in enumerate(["<img src=x onerror=alert(1)>", "'><script>alert(1)</script>", "{{7*7}} javascript:alert(1)"])
-        ] + [f"- {{name: our hosts, match: {{scheme: http, host: [packages.example, api.example, cdn.example, 127.0.0.1]}}, allow: {{}}}}"]
+        ] + [f"- {{name: our hosts, match: {{scheme: http, host: [packages.example, api.example, cdn.example, 127.0.0.1]}}, allow: {{}}}}",
+             "- {name: a person decides, match: {scheme: http, host: ask.example}, ask: {timeout: 10m}}"]
         self.write_rules([])
         self.larder = Larder(":memory:", f"admin.socket={self.socket}", "log.access.query=true", f"log.access.path={folder}/access.log", binary=str(larder), config=str(self.config))
         self.contexts = {}
 
     def write_rules(self, more):
         rules = "".join(f"  {line}\n" for line in more + self.base_rules)
-        names = ", ".join(f"{host}: [127.0.0.1]" for host in [*HOSTS, "unlisted.example"])
+        names = ", ".join(f"{host}: [127.0.0.1]" for host in [*HOSTS, "unlisted.example", "ask.example"])
         self.config.write_text(
             f"loops: 2\nresolve: {{{names}}}\negress: {{default: deny, addresses: {{private: allow}}}}\nrules:\n{rules}")
 

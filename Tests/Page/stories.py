@@ -1,11 +1,13 @@
 """The stories. Each begins in a browser that has just opened the page."""
 
+import concurrent.futures
+import json
 import urllib.parse
 
 from axe_playwright_python.sync_playwright import Axe
 from Page.payloads import PAYLOADS
 
-VIEWS = ["requests", "store", "policy", "trust", "recordings", "settings", "charts"]
+VIEWS = ["requests", "approvals", "store", "policy", "trust", "recordings", "settings", "charts"]
 
 
 def until(page, condition):
@@ -251,6 +253,46 @@ def session(stage, page):
     other.close()
 
 
+def approvals(stage, page):
+    """A request waits for a person, who allows it; a second one is denied until Larder stops, and a third needs no question."""
+    url = stage.url("ask.example", "/kept/asked")
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        view(page, "approvals")
+        page.get_by_text("No request waits.").wait_for()
+        asked = pool.submit(stage.fetch, url)
+        question = page.get_by_role("region", name=f"Question about {url}")
+        question.get_by_text("by the rule a person decides").wait_for()
+        assert not asked.done()
+        page.get_by_role("link", name="Approvals (1)").wait_for()
+        faults = Axe().run(page).response["violations"]
+        assert not faults, json.dumps(faults)
+        question.get_by_role("button", name="Allow").click()
+        assert asked.result(60) == 200
+        page.get_by_text(f"Allowed: GET {url}").wait_for()
+        refused = pool.submit(stage.fetch, url)
+        question.get_by_label("For").select_option("run")
+        question.get_by_role("button", name="Deny").click()
+        assert refused.result(60) == 403
+        page.get_by_text("No request waits.").wait_for()
+        assert stage.fetch(url) == 403
+
+
+def save_har(stage, page):
+    """The shown requests are saved as a HAR file, oldest first."""
+    live(page)
+    for path in ["/kept/har?n=1", "/kept/har?n=2"]:
+        stage.fetch(stage.url("packages.example", path))
+    view(page, "requests?text=/kept/har")
+    row(page, "/kept/har?n=2").wait_for()
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save as HAR").click()
+    assert saved.value.suggested_filename == "larder.har"
+    log = json.loads(open(saved.value.path()).read())["log"]
+    entries = [(entry["request"]["url"], entry["response"]["status"]) for entry in log["entries"]]
+    assert log["version"] == "1.2" and entries == [(stage.url("packages.example", f"/kept/har?n={n}"), 200) for n in (1, 2)], entries
+    assert log["entries"][0]["request"]["queryString"] == [{"name": "n", "value": "1"}]
+
+
 def picture(stage, file):
     """The picture of docs/ui.md."""
     page = stage.open(viewport={"width": 1200, "height": 720}, color_scheme="light")
@@ -271,4 +313,4 @@ def picture(stage, file):
     page.context.close()
 
 
-ALL = [why_miss, purge, denied, filter, keyboard, scripts, other_site, accessible, session]
+ALL = [why_miss, purge, denied, filter, keyboard, scripts, other_site, accessible, session, approvals, save_har]

@@ -21,6 +21,41 @@ struct PolicyEvaluationTests {
         #expect(try evaluation("GET http://h.test/pub/x", policy).readings.isEmpty)
     }
 
+    private static func asking(_ host: String, otherwise: Bool = false) throws -> PolicyRule {
+        var condition = RuleCondition()
+        condition.hosts = [try HostPattern(host)]
+        return PolicyRule(name: "q", condition: condition, question: RuleQuestion(allowsOtherwise: otherwise))
+    }
+
+    @Test("A request that waits for an approver has a verdict of its own, which is neither allowed nor denied")
+    func asks() throws {
+        let policy = Policies.denying(try Self.asking("h.test"), try Policies.rule("a", ["a.test"]))
+        let found = try evaluation("GET http://h.test/", policy)
+        #expect(found.decision.word == .ask && found.decision.rule == "q" && !found.isAllowed)
+        #expect(found.lines.contains("verdict: waits for an approver, by rule `q`"))
+        #expect(try evaluation("CONNECT h.test:443", policy).decision.word == .ask)
+        #expect(try evaluation("GET http://a.test/", policy).decision.word == .allow)
+        #expect(PolicyTest.Expected.exactly(.ask).accepts(.ask))
+        #expect(!PolicyTest.Expected.allow.accepts(.ask) && !PolicyTest.Expected.deny.accepts(.ask))
+    }
+
+    @Test("A comparison shows which requests only one policy asks about, and that a question opens what was denied")
+    func comparesQuestions() throws {
+        let allowed = Policies.denying(try Policies.rule("a", ["h.test"]))
+        let asked = Policies.denying(try Self.asking("h.test"))
+        let before = PolicyComparison.differences(from: allowed, to: asked)
+        #expect(
+            before.lines == [
+                "closes GET https://h.test/ (before: rule `a` allows the request; now: rule `q` asks an approver)"
+            ])
+        #expect(!before.mayOpen)
+        #expect(PolicyComparison.differences(from: asked, to: allowed).mayOpen)
+        #expect(PolicyComparison.differences(from: Policies.denying(), to: asked).mayOpen)
+        #expect(PolicyComparison.differences(from: asked, to: asked).isEmpty)
+        #expect(
+            !PolicyComparison.differences(from: asked, to: Policies.denying(try Self.asking("h.test", otherwise: true))).isEmpty)
+    }
+
     @Test("In report mode no reading is denied, and the verdict says what would deny the request")
     func reports() throws {
         let rules = PolicyRuleSet(rules: [

@@ -73,6 +73,7 @@ struct AdminServerTests {
             ("GET /v1/hello?how=1 HTTP/1.1\r\nHost: larder\r\n\r\n", 400, "unknown_parameter"),
             ("GET /v1/hello?who=a&who=b HTTP/1.1\r\nHost: larder\r\n\r\n", 400, "repeated_parameter"),
             ("GET /v1/hello?count=-1 HTTP/1.1\r\nHost: larder\r\n\r\n", 400, "bad_parameter"),
+            ("GET /v1/hello?count=%2B1 HTTP/1.1\r\nHost: larder\r\n\r\n", 400, "bad_parameter"),
             ("GET http://larder/v1/hello HTTP/1.1\r\nHost: larder\r\n\r\n", 400, "bad_target"),
             ("GET /v1/hello?who=%zz HTTP/1.1\r\nHost: larder\r\n\r\n", 400, "bad_target"),
             ("GET /v1/hello HTTP/1.1\r\n\r\n", 400, "missing_host"),

@@ -21,7 +21,7 @@ struct PageAccessTests {
         init(_ limits: PageAccess.Limits = PageAccess.Limits(), unused milliseconds: Int = 900_000) throws {
             let socket = try ListeningSocket(host: "127.0.0.1", port: 0)
             port = socket.address.port
-            access = PageAccess(host: "127.0.0.1", port: port, limits: limits)
+            access = PageAccess(host: "127.0.0.1", port: port, pseudonym: "larder-1", limits: limits)
             var admin = AdminLimits.ofPage
             admin.unused = milliseconds
             // A test keeps an incomplete request open.
@@ -85,6 +85,17 @@ struct PageAccessTests {
         let text = response.text
         guard let start = text.range(of: "\"code\": \"") else { return "" }
         return String(text[start.upperBound...].prefix { $0 != "\"" })
+    }
+
+    @Test("A request that came through this Larder gets 508, with a cookie too, and one through another proxy is examined")
+    func loops() throws {
+        let served = try Served()
+        let cookie = try served.session()
+        for via in ["1.1 larder-1", "1.1 a.example, 1.1 Larder-1 (x)", "1.1 larder-1, 1.1 b"] {
+            let response = try served.send("GET", "/v1/hello", cookie: cookie, "Via: \(via)\r\n")
+            #expect(response.status == 508 && response.text.contains("loop_detected"))
+        }
+        #expect(try served.send("GET", "/v1/hello", cookie: cookie, "Via: 1.1 larder-2\r\n").status == 200)
     }
 
     @Test("A link works once: it sets the cookie of the session, and redirects to an address without the token")

@@ -28,6 +28,7 @@ struct GatewayErrorTests {
         .transformFailed(.malformedJSON), .recordingDamaged, .requestBodiesFull, .hostDenied, .egressDenied, .ambiguousPath,
         .destinationPrivate,
         .limitReached(.requests), .contentHidden, .responseReset(code: 8, reason: "d"), .webSocketAcceptMismatch,
+        .approvalDenied(reason: "d"),
     ]
 
     private static func number(_ fault: Fault) -> Int {
@@ -112,6 +113,7 @@ struct GatewayErrorTests {
         case .contentHidden: 77
         case .responseReset: 78
         case .webSocketAcceptMismatch: 79
+        case .approvalDenied: 80
         }
     }
 
@@ -130,7 +132,7 @@ struct GatewayErrorTests {
 
     @Test("The list contains every fault")
     func listIsWhole() {
-        #expect(Self.faults.map(Self.number) == Array(0..<80))
+        #expect(Self.faults.map(Self.number) == Array(0..<81))
     }
 
     @Test(

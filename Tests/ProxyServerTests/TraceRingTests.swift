@@ -120,6 +120,18 @@ struct TraceRingTests {
         return isSelected
     }
 
+    @Test(
+        "A text is found wherever the URL has it, also if its beginning is repeated",
+        arguments: [
+            ("aab", true), ("aaab", true), ("aaaab", false), ("abab", false), ("abaac", true), ("A", true), ("aaabaac", true),
+            ("acx", false),
+        ])
+    func findsTexts(text: String, isFound: Bool) {
+        var query = TraceQuery()
+        query.setText(text)
+        #expect(selects(query, url: "aaabaac") == isFound)
+    }
+
     @Test("A query's other conditions select too, and an empty query selects everything")
     func selectsRequests() {
         func query(_ change: (inout TraceQuery) -> Void) -> TraceQuery {

@@ -47,7 +47,7 @@ public struct Larder: ParsableCommand {
         subcommands: [
             ServeCommand.self, RunCommand.self, RecordCommand.self, ReplayCommand.self, ProjectCommand.self,
             FetchCommand.self, EnvCommand.self,
-            DoctorCommand.self, StatusCommand.self, TopCommand.self, UICommand.self,
+            DoctorCommand.self, StatusCommand.self, TopCommand.self, UICommand.self, ApprovalsCommand.self,
             ReloadCommand.self, ModeCommand.self, StopCommand.self, ExplainCommand.self, CacheCommand.self, ConfigCommand.self,
             PolicyCommand.self, PinsCommand.self, AuthorityCommand.self,
             SnapshotCommand.self, HARCommand.self, LockCommand.self, LogCommand.self, VersionCommand.self,

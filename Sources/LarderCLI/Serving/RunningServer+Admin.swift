@@ -77,6 +77,7 @@ extension RunningServer {
             [
                 ControlRoutes.reload { allowsEmpty, ended in self.reload(allowingEmpty: allowsEmpty, ended) },
                 ControlRoutes.stop { self.drain() },
+                ApprovalRoutes.answer(server, file: { self.approvalsFile }) { self.writeApproval(of: $0, $1, $2) },
             ] + modeRoutes
         let status = statusSource(plan)
         let routes =
@@ -86,9 +87,9 @@ extension RunningServer {
                 PinAuditRoute.route(pinAudit) { self.trust }, PolicyReportRoute.route(server),
                 PolicyRoute.route(server: server), HistoryRoute.route(history, server: server),
                 RecordingsRoute.route(recordings) { self.served.withLock { $0.settings } },
-                SettingsRoute.route { self.settingsWithOrigins },
+                SettingsRoute.route(startedWith) { self.settingsWithOrigins },
                 TrustRoute.route { self.trust }, TrustRoute.servers(store),
-                PageRoute.route { self.openPage(plan, $0) },
+                PageRoute.route { self.openPage(plan, $0) }, ApprovalRoutes.list(server) { self.approvalsFile },
             ] + (plan.servesCommand ? control.map(\.closedToCommand) : control) + CacheRoutes.all(store, server)
             + MetricsRoutes.all(of: status, server: server, store: store)
             + RequestRoutes.routes(server: server)
@@ -136,7 +137,7 @@ extension AdminRoute {
     fileprivate var closedToCommand: AdminRoute {
         if access == .read { return self }
         return AdminRoute(method, path, access, parameters: parameters) { request, exchange in
-            let reason = "a command cannot reload, stop or change the mode of the Larder that runs it"
+            let reason = "a command cannot reload, stop, answer or change the mode of the Larder that runs it"
             if request.wantsText {
                 exchange.answer(Status(403), text: "\(reason)\n")
             } else {

@@ -85,7 +85,7 @@ extension RunningServer {
         let logger = log.logger
         let address = ListenAddress(address: socket.address.address, port: socket.address.port)
         let host = address.description.dropLast("\(address.port)".count + 1)
-        let access = PageAccess(host: String(host), port: address.port)
+        let access = PageAccess(host: String(host), port: address.port, pseudonym: pseudonym)
         let server = try AdminServer(
             page: socket, access: access, routes: routes(plan), limits: page.limits.withLock { $0 }, unused: unused,
             alongside: alongside,

@@ -29,12 +29,14 @@ final class RunningServer: Sendable {
     let auditLog: AuditLog?
     /// The export of traces and logs; `nil` if the settings name no collector.
     let telemetry: TelemetryExport?
+    private let webhook: ApprovalWebhook?
     private let freedMemory: FreedMemory?
     private let sources: SettingsSources
-    private let pseudonym: String
+    /// The name of this Larder in Via.
+    let pseudonym: String
     private let room: DescriptorRoom
     /// The settings at the start.
-    private let startedWith: LarderSettings
+    let startedWith: LarderSettings
     /// The active settings.
     let served: Guarded<ServedSettings>
     /// The files that the active settings were read from.
@@ -42,6 +44,8 @@ final class RunningServer: Sendable {
     /// The source of each active setting that a source sets.
     let settingOrigins: Guarded<[String: String]>
     private let allowsEmpty: Bool
+    /// Whether somebody can answer questions: not the command that this Larder serves.
+    private let hasApprovers: Bool
     let pinAudit = PinAudit()
     let recordings: RunningRecordings
     let log: ProcessLog
@@ -133,6 +137,7 @@ final class RunningServer: Sendable {
             serverSettings.otherListeners = others
             serverSettings.listenerTLS = try ServerAssembly.listenerTLS(settings, of: settings)
             serverSettings.transport.audit = pinAudit
+            serverSettings.hasApprovers = !plan.servesCommand
             room.bound(&serverSettings)
             try recordings.prepare(&serverSettings, for: active.settings)
             server = try ProxyServer(
@@ -141,6 +146,8 @@ final class RunningServer: Sendable {
                 budgets: ServerAssembly.budgets(settings, atMost: room.origins), accessLog: accessLog, auditLog: auditLog,
                 telemetry: telemetry?.telemetry
             ) { logger.warning("\($0)") }
+            let hook = plan.servesCommand ? nil : settings.approvals.webhook
+            webhook = try hook.map { [server] in try ApprovalWebhook(server, logger, url: $0) }
         } catch let refusal as RunningRecordings.Refusal {
             adminSocket?.close()
             logger.error("\(printable(refusal.reason, limit: 4096))")
@@ -161,6 +168,7 @@ final class RunningServer: Sendable {
         readFiles = Guarded((loaded.file, loaded.emptyFiles))
         settingOrigins = Guarded(loaded.origins)
         allowsEmpty = plan.allowsEmpty
+        hasApprovers = !plan.servesCommand
         if !allowsEmpty {
             for file in loaded.emptyFiles { logger.warning("\(printable(file, limit: 4096)) is empty: it sets nothing") }
         }
@@ -253,6 +261,7 @@ final class RunningServer: Sendable {
         stopAdmin()
         store.shutdown()
         finishRecording()
+        webhook?.close()
         telemetry?.close()
         auditLog?.close()
         if !accessLog.close() { log.logger.warning("cannot write the access log: its last lines are lost") }
@@ -362,6 +371,7 @@ final class RunningServer: Sendable {
             serverSettings.admission.passwords = former
         }
         serverSettings.transport.audit = pinAudit
+        serverSettings.hasApprovers = hasApprovers
         room.bound(&serverSettings)
         try recordings.prepare(&serverSettings, for: settings)
         server.reload(serverSettings, rules: settings.policy, shadow: settings.shadow.loaded)

@@ -94,6 +94,7 @@ package struct ProjectTerms: Sendable {
         for rule in rules.compiled.rules {
             let widens = [
                 (["allow"], rule.allows, "allows requests"), (["tunnel"], rule.allowsAnyTunnel, "allows tunnels"),
+                (["ask"], rule.asks, "asks an approver about requests"),
                 (["deny", "stored"], rule.deniedUse == .serve, "serves stored responses to requests that it denies"),
             ]
             for (keys, isRefused, effect) in widens where isRefused {

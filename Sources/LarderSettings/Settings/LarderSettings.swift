@@ -33,6 +33,7 @@ package struct LarderSettings: Equatable, Sendable {
     package var admin = Admin()
     package var metrics = Metrics()
     package var otlp = OTLP()
+    package var approvals = Approvals()
     package var traces = Traces()
     package var rules = Rules()
     package var tests = Tests()
@@ -241,6 +242,13 @@ extension LarderSettings {
         package var socket = AdminSocketPlace.auto
         /// The loopback address at which Larder serves the page; `nil` if only `larder ui` opens the page.
         package var listen: ListenAddress?
+    }
+
+    package struct Approvals: Equatable, Sendable {
+        /// The file of rules to which permanent answers are added; `nil` for none.
+        package var file: String?
+        /// The URL that gets each question; `nil` for none.
+        package var webhook: String?
     }
 
     package struct Metrics: Equatable, Sendable {

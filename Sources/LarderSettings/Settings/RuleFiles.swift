@@ -34,6 +34,7 @@ struct RuleFiles {
         seen = [Self.identity(of: path)]
         var found = SettingsProblems()
         let rest = read(entries, in: Self.folder(of: path), depth: 0, problems: &found)
+        includeApprovals(entries, in: Self.folder(of: path), problems: &found)
         var own = rest.first { $0.key == "rules" }?.value
         if let list = own, case .sequence(let nodes) = list.value { own = SettingsNode(.sequence(rules + nodes), at: list.place) }
         if own == nil || own.map({ SettingsCursor($0).isNull }) == true, let first = rules.first {
@@ -62,13 +63,29 @@ struct RuleFiles {
             case "include":
                 for item in cursor.oneOrMore(problems: &problems) {
                     guard let path = item.text(problems: &problems) else { continue }
-                    include(path.hasPrefix("/") ? path : "\(folder)/\(path)", from: item, depth: depth, problems: &problems)
+                    include(Self.path(path, in: folder), from: item, depth: depth, problems: &problems)
                 }
             default: break
             }
         }
         return entries.filter { !Self.keys.contains($0.key) }
     }
+
+    /// Includes the file of approvers' answers (`approvals.file`), unless `include` names it too. It does not exist before the first
+    /// answer.
+    private mutating func includeApprovals(
+        _ entries: [SettingsNode.Entry], in folder: String, problems: inout SettingsProblems
+    ) {
+        guard let approvals = entries.first(where: { $0.key == "approvals" })?.value,
+            case .scalar(let scalar)? = approvals.member("file")?.value,
+            scalar.text != "off"
+        else { return }
+        let path = Self.path(scalar.text, in: folder)
+        guard FileManager.default.fileExists(atPath: path), !seen.contains(Self.identity(of: path)) else { return }
+        include(path, from: SettingsCursor(approvals, path: "approvals"), depth: 0, problems: &problems)
+    }
+
+    static func path(_ text: String, in folder: String) -> String { text.hasPrefix("/") ? text : "\(folder)/\(text)" }
 
     private mutating func include(
         _ path: String, from cursor: SettingsCursor, depth: Int, problems: inout SettingsProblems

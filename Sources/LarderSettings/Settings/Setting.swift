@@ -10,7 +10,7 @@ package struct Setting: Sendable {
     let formAbout: String
     let formSchema: JSONText
     /// Whether a running Larder accepts a new value on SIGHUP. If not, a new value needs a restart.
-    let isReloadable: Bool
+    package let isReloadable: Bool
     let assign: @Sendable (SettingsCursor, inout LarderSettings, inout SettingsProblems) -> Void
     let show: @Sendable (LarderSettings) -> ShownValue
 

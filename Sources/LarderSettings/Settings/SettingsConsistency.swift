@@ -36,6 +36,9 @@ package enum SettingsConsistency {
         if let page = settings.admin.listen, !page.isLoopback {
             report("admin.listen", "other machines can reach \(page): use an address of this machine alone, 127.0.0.1 or [::1]")
         }
+        if let page = settings.admin.listen, page.isLoopback, page.address.family == .ipv6, page.address.embeddedIPv4 != nil {
+            report("admin.listen", "\(page) is an IPv4 address inside an IPv6 address: write 127.0.0.1:\(page.port)")
+        }
         return problems
     }
 

@@ -393,6 +393,12 @@ package enum SettingsSchema {
             "The share of requests that are traced. If a request has a `traceparent` field, this field decides instead."),
         Setting("otlp.service", \.otlp.service, .runName, "The attribute `service.name` of traces and logs."),
         Setting(
+            "approvals.file", \.approvals.file, .optional(.path, or: "off", meaning: "no rule is written"), reloadable: true,
+            "The file of rules that Larder writes from permanent answers to `ask`, and includes. See [policy.md](policy.md#ask)."),
+        Setting(
+            "approvals.webhook", \.approvals.webhook, .optional(.webhook, or: "off", meaning: "Larder sends no questions"),
+            "The URL to which Larder sends each question of `ask`, as JSON. `larder config show` hides its path and query."),
+        Setting(
             "traces.count", \.traces.count, .number(0...1_000_000),
             "Number of recent requests for which each thread keeps its decisions, for `larder explain --id`."),
         Setting(

@@ -74,14 +74,14 @@ struct TunnelConsistency {
                     + "not intercept \(tunneled), so Larder does not see these requests")
             return true
         }
-        guard rule.allows || rule.denies(under: settings.policy.egress) else { return false }
-        if let other = ruleAllowing(tunnel), rule.allows || !isDenied(tunnel) {
+        guard rule.allows || rule.asks || rule.denies(under: settings.policy.egress) else { return false }
+        if let other = ruleAllowing(tunnel), rule.allows || rule.asks || !isDenied(tunnel) {
             warnings.append(
                 "\(LocatedProblem.position(of: place, in: layer)): the rule `\(rule.name)` inspects requests, but the rule "
                     + "`\(other.name)` allows tunnels to \(name), which hide the requests")
             return true
         }
-        guard rule.allows else { return false }
+        guard rule.allows || rule.asks else { return false }
         let entry = pattern == .any ? "tls: {default: {connect: intercept}}" : "tls: {hosts: {\(name): {connect: intercept}}}"
         problems.append(
             LocatedProblem(

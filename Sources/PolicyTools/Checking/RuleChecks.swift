@@ -35,6 +35,10 @@ package struct RuleChecks {
         for other in denials.candidates(for: rule.condition) where other != number && (!rule.denies || other < number) {
             if covers(other, number) { return .deniedBy(other) }
         }
+        if rule.asks {
+            for other in allowances.candidates(for: rule.condition) where covers(other, number) { return .allowedBy(other) }
+            return nil
+        }
         guard rule.allows, rule.onlyAllows else { return nil }
         if policy.egress.default == .allow { return .allowedByDefault }
         for other in allowances.candidates(for: rule.condition) where other != number {

@@ -35,7 +35,7 @@ package struct RuleRemark: Equatable, Sendable {
                 "the rule \(name(rule)) has no effect: the rule \(name(other)) denies every request that `\(policy.rules[rule].name)` matches"
         case .allowedBy(let other):
             return
-                "the rule \(name(rule)) has no effect: the rule \(name(other)) allows every request that `\(policy.rules[rule].name)` allows"
+                "the rule \(name(rule)) has no effect: the rule \(name(other)) allows every request that `\(policy.rules[rule].name)` \(policy.rules[rule].asks ? "asks about" : "allows")"
         case .allowedByDefault:
             return
                 "the rule \(name(rule)) has no effect: egress.default is allow, which already allows every request that no rule denies"

@@ -11,9 +11,10 @@ enum RuleEffect {
     case none
 
     /// The effect of a rule. Only this initializer says which keys of a rule decide about forwarding. Under `egress.default: allow`,
-    /// rules with `allow` decide nothing.
+    /// rules with `allow` decide nothing. A rule that asks counts as one that allows: `AskedRules` compares the questions.
     init(_ rule: PolicyRule, under egress: EgressTerms) {
-        self = rule.denies(under: egress) ? .deny : rule.allows && egress.appliedDefault == .deny ? .allow : .none
+        let allows = (rule.allows || rule.asks) && egress.appliedDefault == .deny
+        self = rule.denies(under: egress) ? .deny : allows ? .allow : .none
     }
 }
 
@@ -86,7 +87,8 @@ struct ComparedRules {
                 ComparedRule(
                     number: Int32(number), effect: effect, condition: condition, methods: condition.methods.map(\.bytes),
                     paths: condition.paths.map(PathTokens.init),
-                    meaning: numbers.meanings.number(of: Self.meaning(of: condition, effect) + [rule.allowsAnyTunnel ? 1 : 0]),
+                    meaning: numbers.meanings.number(
+                        of: Self.meaning(of: condition, effect) + [rule.allowsAnyTunnel ? 1 : 0, rule.asks ? 1 : 0]),
                     query: numbers.queries.number(of: Self.query(of: condition, effect)),
                     opaque: numbers.opaque.number(of: condition.otherWords)))
         }
@@ -104,7 +106,7 @@ struct ComparedRules {
     }
 
     /// A text that is equal for two rules with the same meaning, apart from their hosts.
-    private static func meaning(of condition: RuleCondition, _ effect: RuleEffect) -> [UInt8] {
+    static func meaning(of condition: RuleCondition, _ effect: RuleEffect) -> [UInt8] {
         var text: [UInt8] = [effect == .deny ? 1 : 0]
         func add(_ parts: [[UInt8]]) {
             for part in parts { text += [0xFF] + part }

@@ -47,6 +47,7 @@ package struct PolicyChange: Equatable, Sendable {
             let ending = allowsAnyProtocol && rule != nil ? ", for any protocol" : ""
             switch word {
             case .allow: return (rule.map { "rule `\($0)` allows the request" } ?? "no rule denies the request") + ending
+            case .ask: return "rule `\(rule ?? "")` asks an approver"
             case .intercept: return "allowed only if Larder intercepts the host"
             case .deniedByRule: return "rule `\(rule ?? "")` denies the request"
             case .egressDenied: return "no rule allows the request"

@@ -49,6 +49,7 @@ package struct PolicyComparison {
     }
 
     private mutating func compare() {
+        compareQuestions()
         let sameElsewhere =
             old.egress.appliedDefault == new.egress.appliedDefault
             && Self.haveSameMeanings(oldRules.hostless.map { oldRules.rules[$0] }, newRules.hostless.map { newRules.rules[$0] })
@@ -65,6 +66,21 @@ package struct PolicyComparison {
                 old: oldRules.hostless.map { oldRules.rules[$0] } + before,
                 new: newRules.hostless.map { newRules.rules[$0] } + after)
             if !compare(hosts, lists) { found.notCompared.append(hosts.label) }
+        }
+    }
+
+    /// Compares the rules that ask an approver, each with one example, because the comparison of paths treats them like rules that allow.
+    private mutating func compareQuestions() {
+        for (kind, rules) in AskedRules.changes(from: old, to: new) {
+            for rule in rules {
+                let (method, target, hosts) = AskedRules.example(of: rule)
+                guard let (before, after) = decide(method, target), let host = hosts else { continue }
+                let isShown = before.askLevel != after.askLevel
+                let shown: PolicyChange.Kind = before.askLevel < after.askLevel ? .opens : .closes
+                add(
+                    isShown ? shown : kind, isShown ? nil : .otherWords, method, target, host, PolicyChange.Standing(before),
+                    PolicyChange.Standing(after))
+            }
         }
     }
 
@@ -164,8 +180,8 @@ package struct PolicyComparison {
         let origin = (region.scheme == .https ? "https://" : "http://") + hosts.host + port
         let method = String(decoding: region.method, as: UTF8.self)
         let target = origin + path.sent + query
-        if let (before, after) = decide(method, target), before.isAllowed == (path.kind == .closes),
-            after.isAllowed != before.isAllowed
+        if let (before, after) = decide(method, target), before.mayBeAllowed == (path.kind == .closes),
+            after.mayBeAllowed != before.mayBeAllowed
         {
             return add(path.kind, nil, method, target, hosts, PolicyChange.Standing(before), PolicyChange.Standing(after))
         }
@@ -178,7 +194,8 @@ package struct PolicyComparison {
         switch cause {
         case .byDefault: PolicyChange.Standing(.allow, nil)
         case .unlisted: PolicyChange.Standing(.egressDenied, nil)
-        case .allowedBy(let rule): PolicyChange.Standing(.allow, policy.rules[Int(rule)].name)
+        case .allowedBy(let rule):
+            PolicyChange.Standing(policy.rules[Int(rule)].asks ? .ask : .allow, policy.rules[Int(rule)].name)
         case .deniedBy(let rule): PolicyChange.Standing(.deniedByRule, policy.rules[Int(rule)].name)
         }
     }
@@ -201,7 +218,7 @@ package struct PolicyComparison {
         ] {
             let (lost, gained) = (from.lacking(to), to.lacking(from))
             guard lost.contains(where: { $0.effect == .deny }) || gained.contains(where: { $0.effect == .allow }),
-                end.isAllowed || to.contains(where: { $0.effect == .allow })
+                end.mayBeAllowed || to.contains(where: { $0.effect == .allow })
             else { continue }
             add(
                 kind, .otherWords, "CONNECT", target, hosts, PolicyChange.Standing(before), PolicyChange.Standing(after))
@@ -231,8 +248,11 @@ package struct PolicyComparison {
 }
 
 extension PolicyDecision {
+    /// 0 for a denial, 1 if an approver decides, 2 if the request is allowed.
+    fileprivate var askLevel: Int { word == .allow ? 2 : word == .ask ? 1 : 0 }
+
     /// What a CONNECT may do if Larder does not intercept it: 0 for nothing, 1 for TLS to the host, 2 for any protocol.
-    fileprivate var tunnelLevel: Int { word != .allow ? 0 : allowsAnyProtocol ? 2 : 1 }
+    fileprivate var tunnelLevel: Int { !mayBeAllowed ? 0 : allowsAnyProtocol ? 2 : 1 }
 }
 
 extension ComparedRule {

@@ -6,6 +6,8 @@ package struct PolicyDecision: Equatable, Sendable {
     /// The verdict as a word. The words are the codes in responses and in the log.
     package enum Word: String, Sendable, CaseIterable {
         case allow
+        /// An approver must allow the request.
+        case ask
         /// For a CONNECT only: rules look at the requests inside the tunnel, so Larder must intercept the host.
         case intercept
         case deniedByRule = "denied_by_rule"
@@ -31,6 +33,9 @@ package struct PolicyDecision: Equatable, Sendable {
 
     package var isAllowed: Bool { word == .allow }
 
+    /// Whether the rules allow the request, or let an approver allow it.
+    var mayBeAllowed: Bool { word == .allow || word == .ask }
+
     package init(_ request: PolicyRequest, under policy: PolicyRuleSet) {
         var matched = MatchedRules()
         self.init(request, under: policy, into: &matched)
@@ -47,11 +52,12 @@ package struct PolicyDecision: Equatable, Sendable {
         switch verdict {
         case .allow(let obligations):
             let isTunnel = request.head.method == .connect
-            word = isTunnel && obligations.tunnel == .inspectedOnly ? .intercept : .allow
+            let asks = obligations.asks && !request.isPurge
+            word = isTunnel && obligations.tunnel == .inspectedOnly ? .intercept : asks ? .ask : .allow
             anyProtocol = isTunnel && obligations.tunnel == .any
             // Report mode applies only to requests that are forwarded. A PURGE is not forwarded.
             if !request.isPurge { reported = obligations.reported.map { Self.reported($0, rules) } }
-            rule = allowing
+            rule = word == .ask ? matched.askingRule?.name : allowing
         case .deny:
             word = .deniedByRule
             rule = matched.denyingRule?.name
@@ -85,6 +91,7 @@ package struct PolicyDecision: Equatable, Sendable {
     private static func text(of word: Word, _ rule: String?) -> String {
         switch word {
         case .allow: rule.map { "allowed by rule `\($0)`" } ?? "allowed: no rule denies the request"
+        case .ask: "waits for an approver, by rule `\(rule ?? "")`"
         case .intercept: "allowed only if Larder intercepts the host"
         case .deniedByRule: "denied by rule `\(rule ?? "")`"
         case .egressDenied: "denied: no rule allows the request"

@@ -42,7 +42,7 @@ package struct PolicyEvaluation: Sendable {
     private static let shownReadings = 8
 
     /// The code of the refusal; `nil` if the request is allowed.
-    private var code: String? { purgeRefusal?.rawValue ?? (decision.word == .allow ? nil : decision.word.rawValue) }
+    private var code: String? { purgeRefusal?.rawValue ?? (decision.mayBeAllowed ? nil : decision.word.rawValue) }
 
     package var lines: [String] {
         var lines = ["\(request.method) \(request.target)", "verdict: \(purgeRefusal?.text ?? decision.text)"]

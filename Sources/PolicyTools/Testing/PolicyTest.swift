@@ -21,7 +21,7 @@ package struct PolicyTest: Equatable, Sendable {
         func accepts(_ word: PolicyDecision.Word) -> Bool {
             switch self {
             case .allow: word == .allow
-            case .deny: word != .allow
+            case .deny: word != .allow && word != .ask
             case .exactly(let exact): word == exact
             }
         }
@@ -49,7 +49,8 @@ extension PolicyTest {
     private static let keys = ["request", "fields", "verdict", "rule", "edits", "client", "user", "certificate", "run"]
 
     private static let verdicts: KeyValuePairs<String, Expected> = [
-        "allow": .allow, "deny": .deny, "intercept": .exactly(.intercept), "denied_by_rule": .exactly(.deniedByRule),
+        "allow": .allow, "deny": .deny, "ask": .exactly(.ask), "intercept": .exactly(.intercept),
+        "denied_by_rule": .exactly(.deniedByRule),
         "egress_denied": .exactly(.egressDenied), "ambiguous_path": .exactly(.ambiguousPath),
     ]
 

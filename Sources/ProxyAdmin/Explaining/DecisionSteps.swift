@@ -15,6 +15,8 @@ struct DecisionSteps {
     var secondaryKey = SecondaryKey.none
     /// Each limit that applies, with its rule; only for dry runs, which do not count requests.
     var limits: [(rule: String, limit: String)] = []
+    /// The rule that would ask an approver, with its words; only for dry runs, which ask nobody.
+    var question: (rule: String, words: String)?
     /// Whether the request has only-if-cached, if that is known.
     var isOnlyIfCached: Bool?
 
@@ -38,7 +40,16 @@ struct DecisionSteps {
             Explanation.Step(
                 "limit", "rule `\(rule)` sets \(limit)", values: [("rule", .string(rule)), ("limit", .string(limit))])
         }
-        if let index = trace.decidingRule, index < rules.count {
+        if let question { steps.append(askStep("rule `\(question.rule)` asks an approver (\(question.words))", question.rule)) }
+        if let index = trace.decidingRule, index < rules.count, isAsked {
+            let rule = rules[Int(index)]
+            let says =
+                switch trace.fault {
+                case .approvalDenied(let reason): "rule `\(rule)` asked an approver, and no approver allowed it (\(reason.text))"
+                default: "rule `\(rule)` asked an approver, and the request was allowed"
+                }
+            steps.append(askStep(says, rule))
+        } else if let index = trace.decidingRule, index < rules.count {
             steps.append(
                 Explanation.Step(
                     "limit", "the limit of rule `\(rules[Int(index)])` is reached",
@@ -57,6 +68,18 @@ struct DecisionSteps {
                     values: [("shadow", .string("\(shadow.shadow.text)"))]))
         }
         return steps
+    }
+
+    /// Whether `decidingRule` is a rule that asked an approver.
+    private var isAsked: Bool {
+        switch trace.fault {
+        case .limitReached, .contentHidden: false
+        default: question == nil
+        }
+    }
+
+    private func askStep(_ says: String, _ rule: String) -> Explanation.Step {
+        Explanation.Step("ask", says, values: [("rule", .string(rule))])
     }
 
     private var upgradeSteps: [Explanation.Step] {

@@ -25,6 +25,7 @@ extension Explanation {
             trace: trace, rules: rules, overrides: overrides, candidates: dryRun.candidates,
             requestFields: request.fields, secondaryKey: dryRun.exchange.secondaryKey,
             limits: matched.limits.flatMap { rule, limit in limit.words.map { (rule, limit.description(of: $0)) } },
+            question: dryRun.asksApprover ? (dryRun.exchange.askingRuleName, dryRun.exchange.question.description) : nil,
             isOnlyIfCached: dryRun.exchange.directives.contains(.onlyIfCached))
         tense = .would
         method = request.fields.text(of: request.methodName)

@@ -11,6 +11,7 @@ struct MetricsReport {
     let loops: LoopStatistics
     let metrics: MetricsSnapshot
     let store: StoreStatistics
+    let approvals: (waiting: Int, endings: [Approvals.Ending: UInt64])
 
     var families: [MetricFamily] { processFamilies + requestFamilies + upstreamFamilies + policyFamilies + cacheFamilies }
 
@@ -172,7 +173,16 @@ struct MetricsReport {
                     ("reason", denial.reason),
                 ], .count(count))
         }
-        return [decisions]
+        var answers = MetricFamily(
+            "larder_approvals", .counter, "Requests about which a rule asks an approver, by how the question ended.")
+        for ending in Approvals.Ending.allCases {
+            answers.add([("result", ending.rawValue)], .count(approvals.endings[ending] ?? 0))
+        }
+        return [
+            decisions, answers,
+            MetricFamily(
+                "larder_approvals_waiting", .gauge, "Requests that wait for an approver.", Self.count(approvals.waiting)),
+        ]
     }
 
     // MARK: The store

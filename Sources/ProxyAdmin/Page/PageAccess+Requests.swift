@@ -20,6 +20,12 @@ extension PageAccess {
     /// - Returns: whether the request may go on to its route. If not, it was answered here.
     func admits(_ request: AdminRequest, _ exchange: AdminExchange) -> Bool {
         let fields = request.head.fields
+        if isLoop(via: Self.values(of: "via", in: fields)) {
+            exchange.refuse(
+                Status(508), code: "loop_detected",
+                detail: "The request came through this proxy, which does not lead to its own page.")
+            return false
+        }
         guard let host = Self.values(of: "host", in: fields).first?.lowercased(), authorities.contains(host) else {
             exchange.refuse(Status(403), code: "foreign_host", detail: "The Host field names a different server.")
             return false

@@ -53,16 +53,29 @@ package final class PageAccess: Sendable {
     let authorities: Set<String>
     /// Cookies of one host are shared by all its ports, so the name has the port.
     let cookieName: String
+    /// The name of this Larder in Via; empty if it has none.
+    private let pseudonym: String
     private let limits: Limits
     private let state = Guarded(State())
 
     /// - Parameters:
     ///   - host: the address of the listener as in a URL, `127.0.0.1` or `[::1]`.
-    package init(host: String, port: UInt16, limits: Limits = Limits()) {
+    ///   - pseudonym: the name of this Larder in Via, by which the page recognizes a request that came through the proxy.
+    package init(host: String, port: UInt16, pseudonym: String = "", limits: Limits = Limits()) {
+        self.pseudonym = pseudonym.lowercased()
         authority = "\(host):\(port)"
         authorities = Set([host, "127.0.0.1", "localhost", "[::1]"].map { "\($0):\(port)" })
         cookieName = "larder-page-\(port)"
         self.limits = limits
+    }
+
+    /// Whether Via (RFC 9110 §7.6.3) shows that a request came through this Larder, and then through another proxy.
+    func isLoop(via values: [String]) -> Bool {
+        if pseudonym.isEmpty { return false }
+        return values.joined(separator: ",").split(separator: ",").contains { member in
+            let words = member.split(whereSeparator: { $0 == " " || $0 == "\t" })
+            return words.count > 1 && words[1].lowercased() == pseudonym
+        }
     }
 
     // MARK: Links

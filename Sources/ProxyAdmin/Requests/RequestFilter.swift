@@ -39,10 +39,12 @@ enum RequestFilter {
 
     /// `404`, `4xx`, or `0` for requests without a response.
     private static func statuses(_ text: String) -> ClosedRange<UInt16>? {
-        if text.utf8.count == 3, text.lowercased().hasSuffix("xx"), let first = UInt16(text.prefix(1)), 1...9 ~= first {
+        if text.utf8.count == 3, text.lowercased().hasSuffix("xx"), AdminParameter.isDecimal(text.prefix(1)),
+            let first = UInt16(text.prefix(1)), 1...9 ~= first
+        {
             return first * 100...first * 100 + 99
         }
-        guard let status = UInt16(text), status <= 999 else { return nil }
+        guard AdminParameter.isDecimal(text), let status = UInt16(text), status <= 999 else { return nil }
         return status...status
     }
 }

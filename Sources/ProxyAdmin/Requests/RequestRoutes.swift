@@ -67,8 +67,8 @@ package enum RequestRoutes {
         server.requests(query, before: before, limit: limit, reply)
     }
 
-    private static func id(_ text: String, _ exchange: AdminExchange) -> UInt64? {
-        guard text.utf8.count <= 16, let id = UInt64(text, radix: 16) else {
+    static func id(_ text: String, _ exchange: AdminExchange) -> UInt64? {
+        guard text.utf8.count <= 16, text.allSatisfy(\.isHexDigit), let id = UInt64(text, radix: 16) else {
             exchange.refuse(
                 Status(400), code: "bad_id", detail: "The id must be hexadecimal digits, as in the access log.")
             return nil

@@ -8,7 +8,7 @@ import TextCoding
 struct RequestRow {
     let traced: TracedRequest
 
-    /// The maximum length of a URL in a list, in characters. The details have the whole URL.
+    /// The maximum length of a URL, in characters. It is the length of which Larder remembers a URL.
     private static let urlLimit = 1024
 
     var json: JSONText {
@@ -31,6 +31,7 @@ struct RequestRow {
         return .object(
             members + [
                 ("key", .string(traced.key)), ("query_omitted", .bool(traced.isKeyCut)),
+                ("url_cut", .bool(traced.isURLCut)),
                 (
                     "timing",
                     .object([

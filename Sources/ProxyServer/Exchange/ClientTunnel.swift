@@ -22,6 +22,7 @@ final class ClientTunnel {
             return driver.handle(.tunnelOpened(at: driver.now))
         }
         driver.tell(.tunnelPlanned)
+        if driver.exchange.needsApproval { return driver.handle(.tunnelHeld(at: driver.now)) }
         if let fault = driver.exchange.tunnelFault { return driver.handle(.upstreamFailed(fault, at: driver.now)) }
         let opening = transport.openTunnel(to: origin(of: driver), via: driver.exchange.tunnelVia, delegate: driver)
         self.opening = opening

@@ -50,7 +50,7 @@ extension ExchangeDriver {
             worker.metrics.noteError(code)
             switch fault {
             case .offlineMiss where exchange.mode == .replay: worker.metrics.noteReplayMiss()
-            case .deniedByRule, .limitReached:
+            case .deniedByRule, .limitReached, .approvalDenied:
                 worker.metrics.note(PolicyDenial(rule: exchange.decidingRuleName, reason: "\(code)", isReportOnly: false))
             case .egressDenied, .ambiguousPath:
                 worker.metrics.note(PolicyDenial(rule: "", reason: "\(code)", isReportOnly: false))

@@ -43,6 +43,7 @@ final class ExchangeDriver {
     let recording = ExchangeRecording()
     let tunnel = ClientTunnel()
     let limiting = RuleLimiting()
+    let approving = Approving()
     @exclusivity(unchecked) var logged = LoggedFacts()
     private(set) var startedAt = MonotonicTime(nanoseconds: 0)
     private(set) var peer: PeerAddress
@@ -198,6 +199,7 @@ final class ExchangeDriver {
         case .lookUp(let onDisk): onDisk ? lookUpOnDisk() : lookUpInMemory()
         case .judgeCredentials: judgeCredentials()
         case .countRequest: limiting.count(for: self)
+        case .askApprover: approving.ask(for: self)
         case .gatherRequestBody: upload.gather(for: self)
         case .lookUpRecording: recording.lookUp(for: self)
         case .findNearest: recording.findNearest(for: self)
@@ -267,6 +269,7 @@ final class ExchangeDriver {
             self.lookUp = nil
         }
         joining.exchangeEnded(for: self)
+        if exchange.obligations.asks { approving.exchangeEnded(for: self) }
         let transforms = exchange.transform.source != nil
         if transforms { transforming.exchangeEnded(for: self) }
         if tunnel.isUsed { tunnel.exchangeEnded(for: self) }
@@ -291,6 +294,12 @@ final class ExchangeDriver {
 
 extension ExchangeDriver: TimerHandler {
     func deadlinePassed(_ timer: TimerID) {
-        if transforming.isTimed(by: timer) { transforming.tookTooLong(for: self) } else { joining.tookTooLong(for: self) }
+        if approving.isTimed(by: timer) {
+            approving.tookTooLong(for: self)
+        } else if transforming.isTimed(by: timer) {
+            transforming.tookTooLong(for: self)
+        } else {
+            joining.tookTooLong(for: self)
+        }
     }
 }

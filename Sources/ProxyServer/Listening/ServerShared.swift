@@ -36,6 +36,7 @@ final class ServerShared: Sendable {
     let limits = SharedLimits()
     let clientResets = ClientResets()
     let reports = PolicyReports()
+    let approvals: Approvals
     let budgets: UpstreamBudgets
     let counts: ConnectionCounts
     let accessLog: AccessLog
@@ -65,6 +66,7 @@ final class ServerShared: Sendable {
         self.warn = warn
         self.accessLog = accessLog
         self.auditLog = auditLog
+        approvals = Approvals(auditLog)
         self.telemetry = telemetry
         self.instance = instance
         state = Guarded(current)

@@ -12,6 +12,8 @@ package struct TraceQuery: Sendable {
 
     /// A part of the URL, in lower case.
     private var text: [UInt8] = []
+    /// For each place in `text`: the length of the longest beginning of `text` that ends there, and is shorter than the part up to there.
+    private var borders: [Int] = []
     /// A host, in lower case; its subdomains are selected too.
     private var host: [UInt8] = []
     private var method: [UInt8] = []
@@ -23,7 +25,10 @@ package struct TraceQuery: Sendable {
     package init() {}
 
     /// Selects requests whose URL contains the text, in either case.
-    package mutating func setText(_ text: String) { self.text = text.utf8.map(ASCII.lowercased) }
+    package mutating func setText(_ text: String) {
+        self.text = text.utf8.map(ASCII.lowercased)
+        borders = Self.borders(of: self.text)
+    }
 
     package mutating func setHost(_ host: String) { self.host = host.utf8.map(ASCII.lowercased) }
 
@@ -42,7 +47,7 @@ package struct TraceQuery: Sendable {
         }
         if !method.isEmpty, !view.method.elementsEqual(method) { return false }
         if !host.isEmpty, !Self.isHost(host, of: view.host) { return false }
-        return text.isEmpty || Self.contains(view.url, text)
+        return text.isEmpty || isContained(in: view.url)
     }
 
     private static func isHost(_ wanted: [UInt8], of host: Slice<UnsafeRawBufferPointer>) -> Bool {
@@ -51,14 +56,26 @@ package struct TraceQuery: Sendable {
         return host.count == wanted.count || host.dropLast(wanted.count).last == UInt8(ascii: ".")
     }
 
-    /// - Parameter wanted: in lower case, not empty.
-    private static func contains(_ text: Slice<UnsafeRawBufferPointer>, _ wanted: [UInt8]) -> Bool {
-        guard text.count >= wanted.count else { return false }
-        let bytes = UnsafeRawBufferPointer(rebasing: text)
-        for start in 0...(bytes.count - wanted.count) where ASCII.lowercased(bytes[start]) == wanted[0] {
-            var length = 1
-            while length < wanted.count, ASCII.lowercased(bytes[start + length]) == wanted[length] { length += 1 }
-            if length == wanted.count { return true }
+    private static func borders(of text: [UInt8]) -> [Int] {
+        var borders = [Int](repeating: 0, count: text.count)
+        var length = 0
+        for index in text.indices.dropFirst() {
+            while length > 0, text[index] != text[length] { length = borders[length - 1] }
+            if text[index] == text[length] { length += 1 }
+            borders[index] = length
+        }
+        return borders
+    }
+
+    /// Searches by Knuth, Morris and Pratt: the loop reads each byte of the URL once, whatever the text and the URL repeat.
+    private func isContained(in url: Slice<UnsafeRawBufferPointer>) -> Bool {
+        guard url.count >= text.count else { return false }
+        var length = 0
+        for byte in UnsafeRawBufferPointer(rebasing: url) {
+            let byte = ASCII.lowercased(byte)
+            while length > 0, byte != text[length] { length = borders[length - 1] }
+            if byte == text[length] { length += 1 }
+            if length == text.count { return true }
         }
         return false
     }

@@ -48,6 +48,8 @@ package struct TracedRequest: Sendable {
     package let method: String
     /// The target as in the log: without its query if the settings say so, and truncated if it is very long.
     package let url: String
+    /// Whether the URL has the greatest length that Larder remembers, so that it may be truncated.
+    package var isURLCut: Bool { url.utf8.count >= TraceRing.urlLimit }
     /// The key of the look-up, in the same form as the URL; empty if there was none.
     package let key: String
     /// Whether the key's query was left out.

@@ -140,7 +140,8 @@ final class DrivenExchange {
         case .finish: isFinished = true
         case .gatherRequestBody, .complete, .purge, .sendLocal, .checkBody, .sendChecked, .openTunnel, .splice, .completeUpstream,
             .cancelUpstream, .relaySwitched,
-            .joinBody, .fillRest, .judgeRecordedChain, .judgeCredentials, .countRequest, .transform, .lookUpRecording,
+            .joinBody, .fillRest, .judgeRecordedChain, .judgeCredentials, .countRequest, .askApprover, .transform,
+            .lookUpRecording,
             .findNearest,
             .beginRecording,
             .relayRecorded,

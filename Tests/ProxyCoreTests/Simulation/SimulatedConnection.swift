@@ -144,6 +144,7 @@ final class SimulatedConnection {
         // No client needs to authenticate.
         case .judgeCredentials: problem("nobody needs credentials")
         // No rule has a limit.
+        case .askApprover: problem("nobody is to be asked")
         case .countRequest: problem("nothing is to be counted")
         // The mode is live.
         case .lookUpRecording, .findNearest, .beginRecording, .relayRecorded: problem("there are no recordings")

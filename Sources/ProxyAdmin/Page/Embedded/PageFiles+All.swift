@@ -3,6 +3,6 @@
 
 extension PageFiles {
     static let all: [PageFile] = [
-        apiJs, chartsJs, detailsJs, domJs, formatJs, indexHtml, pageCss, pageJs, policyJs, recordingsJs, requestsJs, settingsJs, storeJs, trustJs,
+        apiJs, approvalsJs, chartsJs, detailsJs, domJs, formatJs, harJs, indexHtml, pageCss, pageJs, policyJs, recordingsJs, requestsJs, settingsJs, storeJs, trustJs,
     ]
 }

@@ -32,7 +32,9 @@ extension PageFiles {
             ]),
             make("h3", {}, "Decisions"), steps(request.explanation.steps),
             make("h3", {}, "Time"), timing(request),
-            make("h3", {}, "Repeat the request"), ...copyable(curl(request), "Copy as curl"),
+            // A part of a URL would be another request.
+            ...(request.url_cut ? [make("p", { class: "note" }, "This URL is longer than the part that Larder remembers.")]
+              : [make("h3", {}, "Repeat the request"), ...copyable(curl(request), "Copy as curl")]),
             request.query_omitted ? make("p", { class: "quiet" }, "Larder does not remember the query of this URL (log.access.query).") : null,
             ...purge(request));
         }
@@ -82,7 +84,7 @@ extension PageFiles {
         function purge(request) {
           // Without its query, or with a `*`, the URL would select other responses too.
           const url = request.key || request.url;
-          if (!["GET", "HEAD"].includes(request.method) || request.query_omitted || url.includes("*")) return [];
+          if (!["GET", "HEAD"].includes(request.method) || request.query_omitted || request.url_cut || url.includes("*")) return [];
           const said = make("span", { role: "status" });
           const act = async () => {
             try {

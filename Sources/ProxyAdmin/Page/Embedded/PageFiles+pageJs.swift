@@ -11,6 +11,7 @@ extension PageFiles {
         import { get } from "./api.js";
         import { count } from "./format.js";
         import * as requests from "./requests.js";
+        import * as approvals from "./approvals.js";
         import * as store from "./store.js";
         import * as policy from "./policy.js";
         import * as trust from "./trust.js";
@@ -18,7 +19,7 @@ extension PageFiles {
         import * as settings from "./settings.js";
         import * as charts from "./charts.js";
 
-        const VIEWS = { requests, store, policy, trust, recordings, settings, charts };
+        const VIEWS = { requests, approvals, store, policy, trust, recordings, settings, charts };
         const main = document.getElementById("content");
         let active = null;
 
@@ -51,6 +52,19 @@ extension PageFiles {
           } catch (refusal) {
             text.textContent = refusal.message;
           }
+          showWaiting();
+        }
+
+        /** The view of approvals is left out while no rule asks. */
+        async function showWaiting() {
+          const link = document.querySelector("nav a[data-view=approvals]");
+          try {
+            const { asks, approvals: waiting } = await get("/v1/approvals");
+            link.parentElement.hidden = !asks && waiting.length === 0 && place().name !== "approvals";
+            link.textContent = waiting.length > 0 ? `Approvals (${waiting.length})` : "Approvals";
+          } catch {
+            // The summary tells that Larder does not answer.
+          }
         }
 
         function typed(event) {
@@ -66,7 +80,7 @@ extension PageFiles {
         }
 
         for (const [name, view] of Object.entries(VIEWS)) {
-          document.getElementById("views").append(make("li", {}, make("a", { href: `#${name}`, "data-view": name }, view.title)));
+          document.getElementById("views").append(make("li", { hidden: name === "approvals" }, make("a", { href: `#${name}`, "data-view": name }, view.title)));
         }
         document.getElementById("skip").addEventListener("click", (event) => {
           event.preventDefault();
@@ -77,6 +91,7 @@ extension PageFiles {
         show();
         showSummary();
         setInterval(showSummary, 10_000);
+        setInterval(showWaiting, 2_000);
 
         """#)
 }

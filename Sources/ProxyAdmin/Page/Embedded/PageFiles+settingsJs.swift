@@ -38,8 +38,14 @@ extension PageFiles {
             const shown = all.filter((setting) => (!onlySet.checked || setting.source !== null)
               && `${setting.name} ${setting.value}`.toLowerCase().includes(text));
             replace(list, table(`Settings: ${shown.length} of ${all.length}`, [["Name", "name"], ["Value", ""], ["Source", ""], ["Meaning", "wide"]],
-              shown.map((setting) => [make("code", {}, setting.name), make("code", {}, setting.value), setting.source ?? "default", prose(setting.about)]),
+              shown.map((setting) => [make("code", {}, setting.name), value(setting), setting.source ?? "default", prose(setting.about)]),
               "No setting matches."));
+          }
+
+          /** Some settings take effect only at the next start: then the settings' files have another value. */
+          function value(setting) {
+            if (setting.next === undefined) return make("code", {}, setting.value);
+            return [make("code", {}, setting.value), make("p", { class: "quiet" }, "At the next start: ", make("code", {}, setting.next))];
           }
 
           /** The sentence of the documentation, without its marks for links. */

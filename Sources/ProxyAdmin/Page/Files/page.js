@@ -4,6 +4,7 @@ import { make, replace } from "./dom.js";
 import { get } from "./api.js";
 import { count } from "./format.js";
 import * as requests from "./requests.js";
+import * as approvals from "./approvals.js";
 import * as store from "./store.js";
 import * as policy from "./policy.js";
 import * as trust from "./trust.js";
@@ -11,7 +12,7 @@ import * as recordings from "./recordings.js";
 import * as settings from "./settings.js";
 import * as charts from "./charts.js";
 
-const VIEWS = { requests, store, policy, trust, recordings, settings, charts };
+const VIEWS = { requests, approvals, store, policy, trust, recordings, settings, charts };
 const main = document.getElementById("content");
 let active = null;
 
@@ -44,6 +45,19 @@ async function showSummary() {
   } catch (refusal) {
     text.textContent = refusal.message;
   }
+  showWaiting();
+}
+
+/** The view of approvals is left out while no rule asks. */
+async function showWaiting() {
+  const link = document.querySelector("nav a[data-view=approvals]");
+  try {
+    const { asks, approvals: waiting } = await get("/v1/approvals");
+    link.parentElement.hidden = !asks && waiting.length === 0 && place().name !== "approvals";
+    link.textContent = waiting.length > 0 ? `Approvals (${waiting.length})` : "Approvals";
+  } catch {
+    // The summary tells that Larder does not answer.
+  }
 }
 
 function typed(event) {
@@ -59,7 +73,7 @@ function typed(event) {
 }
 
 for (const [name, view] of Object.entries(VIEWS)) {
-  document.getElementById("views").append(make("li", {}, make("a", { href: `#${name}`, "data-view": name }, view.title)));
+  document.getElementById("views").append(make("li", { hidden: name === "approvals" }, make("a", { href: `#${name}`, "data-view": name }, view.title)));
 }
 document.getElementById("skip").addEventListener("click", (event) => {
   event.preventDefault();
@@ -70,3 +84,4 @@ addEventListener("hashchange", show);
 show();
 showSummary();
 setInterval(showSummary, 10_000);
+setInterval(showWaiting, 2_000);

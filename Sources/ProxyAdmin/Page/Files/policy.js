@@ -30,7 +30,8 @@ export function open(container) {
         policy.rules.map((rule) => [rule.name, rule.hits.toLocaleString("en")]), "There are no rules."),
       policy.enforce === "report" ? [make("h3", {}, "Requests that would be denied"), table("Since the settings were read",
         [["Request", ""], ["Count", "number"], ["Reason", "short"], ["A rule that allows it", ""]],
-        report.denials.map((item) => [`${item.method} ${item.url}`, item.count, item.rule ?? item.code, item.suggestion ?? ""]))] : null,
+        report.denials.map((item) => [`${item.method} ${item.url}`, item.count, item.rule ?? item.code,
+          item.suggestion ? make("pre", {}, ruleText(item.suggestion)) : ""]))] : null,
       report.shadow ? [make("h3", {}, "The shadow policy"), table("Requests with another verdict",
         [["Request", ""], ["Count", "number"], ["Active", "short"], ["Shadow", "short"]],
         report.differences.map((item) => [`${item.method} ${item.url}`, item.count, item.active, item.shadow]))] : null);

@@ -4,6 +4,7 @@ import { announce, choice, labelled, make, replace } from "./dom.js";
 import { get, query } from "./api.js";
 import { count, duration, size, time } from "./format.js";
 import { showDetails } from "./details.js";
+import { saveArchive } from "./har.js";
 
 export const title = "Requests";
 
@@ -28,6 +29,8 @@ export function open(container, parameters) {
   let events = null;
   let isPaused = false;
   let missed = 0;
+  // The requests that finished too fast to be listed, since the list was loaded.
+  let leftOut = 0;
   let latestList = 0;
   let waiting = null;
 
@@ -39,7 +42,7 @@ export function open(container, parameters) {
   const empty = make("p", { class: "quiet", hidden: true }, "No request matches. Requests that finish later appear here.");
   const columns = [["Time", "short wide"], ["Method", "short"], ["Status", "short"], ["Outcome", "short"], ["URL", ""], ["Duration", "number wide"], ["Size", "number wide"]];
   const list = make("section", { "aria-label": "List of requests" },
-    make("div", { class: "actions" }, pause, state),
+    make("div", { class: "actions" }, pause, make("button", { type: "button", onclick: () => saveArchive(rows) }, "Save as HAR"), state),
     make("div", { class: "table" }, make("table", {},
       make("caption", { class: "unseen" }, "Finished requests, newest first"),
       make("thead", {}, make("tr", {}, columns.map(([text, kind]) => make("th", { scope: "col", class: kind }, text)))), body)),
@@ -83,6 +86,7 @@ export function open(container, parameters) {
       const answer = await get(`/v1/requests${query({ ...filters, limit: PAGE })}`);
       if (number !== latestList) return;
       rows = answer.requests;
+      leftOut = 0;
       body.replaceChildren(...rows.map((row) => rowElement(row, false)));
       settle(answer);
     } catch (refusal) {
@@ -117,7 +121,11 @@ export function open(container, parameters) {
     sayCount();
   }
 
-  function sayCount() { say(`${count(rows.length, "request")} shown. New ones appear at the top.${older.dataset.kept ?? ""}`); }
+  function sayCount() { say(`${count(rows.length, "request")} shown. New ones appear at the top.${older.dataset.kept ?? ""}${leftOutText()}`); }
+
+  function leftOutText() {
+    return leftOut === 0 ? "" : ` ${count(leftOut, "request")} finished too fast to be listed: reload the page to list them.`;
+  }
 
   function say(text) { state.textContent = text; }
 
@@ -201,8 +209,8 @@ export function open(container, parameters) {
     while (body.children.length > ROW_LIMIT) body.lastElementChild.remove();
     empty.hidden = rows.length > 0;
     rove();
+    leftOut += news.skipped;
     sayCount();
-    if (news.skipped > 0) say(`${count(news.skipped, "request")} finished too fast to be listed at once. Reload the page to list them.`);
     if (fresh.length > 0) announce(`${count(fresh.length, "new request")}.`);
   }
 
