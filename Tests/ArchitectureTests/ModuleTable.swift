@@ -15,7 +15,8 @@ enum ModuleTable {
     /// These modules receive time, randomness and bytes as arguments. They use no clock, socket, file or lock.
     /// OpenSSL generates the random keys and serial numbers of CertificateAuthority, ClientPasswords and SecretScanning.
     static let pureModules: Set<String> = [
-        "HTTPMessage", "TextCoding", "Metrics", "HTTPWire", "HTTP2Wire", "HTTPCaching", "ProxyPolicy", "ServerTrust",
+        "HTTPMessage", "TextCoding", "Metrics", "HTTPWire", "HTTP2Wire", "WebSocketWire", "HTTPCaching", "ProxyPolicy",
+        "ServerTrust",
         "CertificateAuthority", "ClientPasswords", "SecretScanning", "PolicyTools", "ProxyCore",
     ]
 
@@ -28,6 +29,7 @@ enum ModuleTable {
         // Layer 1
         "HTTPWire": Module(["HTTPMessage"]),
         "HTTP2Wire": Module(["HTTPMessage", "HTTPWire", "CNghttp2"]),
+        "WebSocketWire": Module(["HTTPMessage", "CZlib"]),
         "HTTPCaching": Module(["HTTPMessage"], others: ["RawStructuredFieldValues"]),
         "ProxyPolicy": Module(["HTTPMessage", "HTTPCaching"]),
         "HTTPSerialization": Module(
@@ -47,8 +49,8 @@ enum ModuleTable {
             others: ["Glibc", "Synchronization"]),
         "HTTPSession": Module(
             [
-                "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "HTTPSerialization", "ServerTrust", "EventLoop",
-                "UpstreamTransport", "CPSL",
+                "HTTPMessage", "TextCoding", "HTTPWire", "WebSocketWire", "HTTPCaching", "HTTPSerialization", "ServerTrust",
+                "EventLoop", "UpstreamTransport", "CPSL",
             ], others: ["Glibc", "Synchronization"]),
         "Snapshots": Module(
             ["HTTPMessage", "HTTPCaching", "HTTPSerialization", "ServerTrust", "SecretScanning", "SQLiteDatabase"],

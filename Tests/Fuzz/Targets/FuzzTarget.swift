@@ -19,6 +19,7 @@ package struct FuzzTarget: Sendable {
         .clientHello,
         .http2Server,
         .http2Client,
+        .webSocket,
         .fieldValues,
         .rules,
         .globs,
