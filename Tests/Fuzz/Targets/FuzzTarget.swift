@@ -20,6 +20,7 @@ package struct FuzzTarget: Sendable {
         .http2Server,
         .http2Client,
         .webSocket,
+        .serverSentEvents,
         .fieldValues,
         .rules,
         .globs,
