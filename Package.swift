@@ -69,6 +69,7 @@ let package = Package(
                 "HTTPMessage", .product(name: "RawStructuredFieldValues", package: "swift-http-structured-headers"),
             ]),
         module("ProxyPolicy", uses: ["HTTPMessage", "HTTPCaching"]),
+        module("WebSocketWire", uses: ["HTTPMessage", "CZlib"]),
         module("HTTP2Wire", uses: ["HTTPMessage", "HTTPWire", "CNghttp2"]),
         module("SQLiteDatabase", uses: ["CSQLite"]),
         module(
@@ -96,8 +97,8 @@ let package = Package(
         module(
             "HTTPSession",
             uses: [
-                "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "HTTPSerialization", "ServerTrust", "EventLoop",
-                "UpstreamTransport", "CPSL",
+                "HTTPMessage", "TextCoding", "HTTPWire", "WebSocketWire", "HTTPCaching", "HTTPSerialization", "ServerTrust",
+                "EventLoop", "UpstreamTransport", "CPSL",
             ]),
         module(
             "Snapshots",
@@ -235,8 +236,8 @@ let package = Package(
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "HTTPMessage", "HTTPWire", "HTTP2Wire", "HTTPCaching", "ProxyPolicy", "PolicyTools", "HTTPSerialization",
-                "ServerTrust", "EventLoop", "HTTPSession", "LarderSettings",
+                "HTTPMessage", "HTTPWire", "HTTP2Wire", "WebSocketWire", "HTTPCaching", "ProxyPolicy", "PolicyTools",
+                "HTTPSerialization", "ServerTrust", "EventLoop", "HTTPSession", "LarderSettings",
             ],
             path: "Tests/Fuzz/Targets", swiftSettings: swift),
         .testTarget(name: "FuzzReplayTests", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Replay", swiftSettings: swift),
@@ -244,6 +245,7 @@ let package = Package(
         tests(of: "Metrics"),
         tests(of: "HTTPWire", uses: ["HTTPMessage", "FuzzTargets"]),
         tests(of: "HTTP2Wire", uses: ["HTTPMessage"]),
+        tests(of: "WebSocketWire", uses: ["HTTPMessage"]),
         tests(of: "HTTPCaching", uses: ["HTTPMessage"]),
         tests(of: "ProxyPolicy", uses: ["HTTPMessage", "HTTPWire", "HTTPCaching"]),
         tests(of: "PolicyTools", uses: ["HTTPMessage", "HTTPWire", "ProxyPolicy", "LarderSettings"]),
@@ -262,9 +264,8 @@ let package = Package(
         tests(
             of: "HTTPSession",
             uses: [
-                "HTTPMessage", "HTTPWire", "HTTP2Wire", "HTTPCaching", "HTTPSerialization", "ServerTrust", "EventLoop",
-                "ResponseStore",
-                "CLinux", "newest",
+                "HTTPMessage", "HTTPWire", "HTTP2Wire", "WebSocketWire", "HTTPCaching", "HTTPSerialization", "ServerTrust",
+                "EventLoop", "ResponseStore", "CLinux", "newest",
             ]),
         tests(
             of: "ResponseStore",

@@ -16,8 +16,8 @@ enum ModuleTable {
     /// OpenSSL generates the random keys, salts and serial numbers of CertificateAuthority, ClientPasswords, SecretScanning and
     /// SignedEntries.
     static let pureModules: Set<String> = [
-        "HTTPMessage", "TextCoding", "Metrics", "HTTPWire", "HTTP2Wire", "HTTPCaching", "ProxyPolicy", "ServerTrust",
-        "CertificateAuthority", "ClientPasswords", "SecretScanning", "PolicyTools", "ProxyCore", "SignedEntries",
+        "HTTPMessage", "TextCoding", "Metrics", "HTTPWire", "HTTP2Wire", "WebSocketWire", "HTTPCaching", "ProxyPolicy",
+        "ServerTrust", "CertificateAuthority", "ClientPasswords", "SecretScanning", "PolicyTools", "ProxyCore", "SignedEntries",
     ]
 
     /// Only rows above layer 4 have Foundation: its 6 MiB are resident in every process, and its calls allocate.
@@ -29,6 +29,7 @@ enum ModuleTable {
         // Layer 1
         "HTTPWire": Module(["HTTPMessage"]),
         "HTTP2Wire": Module(["HTTPMessage", "HTTPWire", "CNghttp2"]),
+        "WebSocketWire": Module(["HTTPMessage", "CZlib"]),
         "HTTPCaching": Module(["HTTPMessage"], others: ["RawStructuredFieldValues"]),
         "ProxyPolicy": Module(["HTTPMessage", "HTTPCaching"]),
         "HTTPSerialization": Module(
@@ -49,8 +50,8 @@ enum ModuleTable {
             others: ["Glibc", "Synchronization"]),
         "HTTPSession": Module(
             [
-                "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "HTTPSerialization", "ServerTrust", "EventLoop",
-                "UpstreamTransport", "CPSL",
+                "HTTPMessage", "TextCoding", "HTTPWire", "WebSocketWire", "HTTPCaching", "HTTPSerialization", "ServerTrust",
+                "EventLoop", "UpstreamTransport", "CPSL",
             ], others: ["Glibc", "Synchronization"]),
         "Snapshots": Module(
             ["HTTPMessage", "HTTPCaching", "HTTPSerialization", "ServerTrust", "SecretScanning", "SQLiteDatabase"],

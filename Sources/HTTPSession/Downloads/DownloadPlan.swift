@@ -1,9 +1,10 @@
 import HTTPMessage
+import HTTPWire
 
 /// How a download continues after a response, given the part that is already on disk.
 enum DownloadPlan: Equatable {
     /// The response has the complete content, from its first byte.
-    case fromStart(entityTag: String?, total: UInt64?)
+    case fromStart(validator: DownloadPart.Validator?, total: UInt64?)
     /// The response has `length` bytes, which follow the part on disk.
     case part(length: UInt64, total: UInt64)
     /// The part on disk is already complete.
@@ -11,9 +12,9 @@ enum DownloadPlan: Equatable {
     /// The response does not match the part: start over.
     case anew
 
-    /// - Throws: `unacceptable_status`, and `malformed_response` for a range that was not requested.
+    /// Whether the response is acceptable is checked elsewhere (`DownloadValidation`).
+    /// - Throws: `malformed_response` for a range that was not requested.
     init(_ head: ResponseChannel.Head, having part: DownloadPart) throws(SessionError) {
-        let tag = head.fields.strongEntityTag
         switch head.status.code {
         case 206:
             guard part.canGoOn else { throw SessionError(.malformedResponse, "the server sent a range that was not requested") }
@@ -21,9 +22,9 @@ enum DownloadPlan: Equatable {
                 part.total == nil || total == nil || part.total == total,
                 // Without a total length, we cannot tell whether the complete file ends where this part ends.
                 let whole = total ?? part.total,
-                // A 206 carries the entity tag that a 200 would have had (RFC 9110 §15.3.7). Without an entity tag, we cannot tell
-                // which representation the part belongs to.
-                tag == part.entityTag
+                // A 206 carries the entity tag that a 200 would have had (RFC 9110 §15.3.7). Without a validator, we cannot tell which
+                // representation the part belongs to.
+                part.matches(head.fields)
             else {
                 self = .anew
                 return
@@ -32,15 +33,19 @@ enum DownloadPlan: Equatable {
         case 416 where part.canGoOn:
             // The part is complete only if the response reports the part's length as the total length, for the same entity.
             let isWhole =
-                head.fields.contentRange == .unsatisfied(length: part.length) && tag == part.entityTag
+                head.fields.contentRange == .unsatisfied(length: part.length) && part.matches(head.fields)
                 && (part.total == nil || part.total == part.length)
             self = isWhole ? .alreadyWhole : .anew
         case 200...299:
-            var total: UInt64?
-            if case .length(let length) = head.framing { total = length }
-            self = .fromStart(entityTag: tag, total: total)
-        default:
-            throw SessionError(.unacceptableStatus, "status \(head.status.code)")
+            self = .fromStart(validator: head.fields.strongValidator, total: head.framing.length)
+        default: self = .fromStart(validator: nil, total: head.framing.length)
         }
+    }
+}
+
+extension BodyFraming {
+    /// The length in bytes, if it is known.
+    fileprivate var length: UInt64? {
+        if case .length(let length) = self { length } else { nil }
     }
 }

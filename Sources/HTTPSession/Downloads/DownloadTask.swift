@@ -3,16 +3,21 @@ import HTTPMessage
 
 /// One download: sends requests, writes the bytes, and resumes after an interruption.
 ///
-/// Bytes are appended only to a part with the same strong entity tag. The missing bytes are requested with If-Range (RFC 9110
+/// Bytes are appended only to a part with the same strong validator. The missing bytes are requested with If-Range (RFC 9110
 /// §13.1.5), and the response is checked as well. Any other response starts the download over.
 struct DownloadTask {
     private let scope: TransferScope
     private let request: HTTPRequest
     private let destination: DownloadDestination
     private let token: ResumeToken?
+    private let validation: DownloadValidation
     private var session: HTTPSession { scope.session }
 
-    init(_ scope: TransferScope, _ request: HTTPRequest, _ destination: DownloadDestination, _ token: ResumeToken?) {
+    init(
+        _ scope: TransferScope, _ request: HTTPRequest, _ destination: DownloadDestination, _ token: ResumeToken?,
+        _ validation: DownloadValidation
+    ) {
+        self.validation = validation
         self.scope = scope
         self.request = request
         self.destination = destination
@@ -24,14 +29,19 @@ struct DownloadTask {
     }
 
     private func run() async throws(SessionError) -> DownloadedFile {
-        guard request.method == .get else { throw SessionError(.malformedRequest, "a download must use the method GET") }
         var part = try await beginning()
         let last: TransferTask.OpenResponse
         do throws(SessionError) { last = try await fetch(&part) } catch {
             var failure = error
-            failure.resumeToken = await part.token(for: request.target)
+            // A file that is too long would be too long again.
+            if error.code == .bodyTooLarge {
+                await part.remove()
+            } else {
+                failure.resumeToken = await part.token(for: request.target)
+            }
             throw failure
         }
+        guard let destination = part.destination else { preconditionFailure("an accepted response has a destination") }
         do throws(SystemError) {
             let name = SuggestedName.name(for: HTTPFields(last.head.fields), last.uri)
             let path = try await part.move(to: destination, suggested: name)
@@ -41,7 +51,7 @@ struct DownloadTask {
                 keptLength: part.keptLength, metrics: scope.ledger.metrics)
         } catch {
             await part.remove()
-            throw SessionError(.downloadMoveFailed, "\(error)").about(last.response)
+            throw SessionError(.downloadMoveFailed, "\(destination.folder): \(error)").about(last.response)
         }
     }
 
@@ -54,13 +64,27 @@ struct DownloadTask {
                 throw SessionError(.resumeRejected, "\(error)")
             }
         }
+        return DownloadPart(session.files)
+    }
+
+    /// Chooses the destination and makes the part file, for the first response that is accepted.
+    private func prepare(_ part: inout DownloadPart, for arrived: TransferTask.OpenResponse, total: UInt64?)
+        async throws(SessionError)
+    {
+        if part.destination == nil {
+            part.destination = try await destination.resolved(
+                DownloadResponse(
+                    status: Int(arrived.head.status.code), fields: HTTPFields(arrived.head.fields), uri: arrived.uri,
+                    length: total))
+        }
+        guard !part.hasFile, let destination = part.destination else { return }
         let folder = destination.folder
         do throws(SystemError) {
             if destination.makesFolders {
                 try await session.files.run { () throws(SystemError) in try FileMove.makeFolder(folder) }
             }
-            return try await DownloadPart.begin(in: folder, session.files)
-        } catch { throw SessionError(.downloadMoveFailed, "\(error)") }
+            try await part.makeFile(in: folder)
+        } catch { throw SessionError(.downloadMoveFailed, "\(folder): \(error)") }
     }
 
     // MARK: Exchanges
@@ -114,16 +138,22 @@ struct DownloadTask {
                 arrived.discard()
                 return .anew
             case .alreadyWhole:
+                try await prepare(&part, for: arrived, total: part.length)
                 arrived.discard()
                 return .whole(arrived)
-            case .fromStart(let tag, let total):
+            case .fromStart(let validator, let total):
+                try validation.check(arrived.head, total: total)
+                try await prepare(&part, for: arrived, total: total)
                 if part.length > 0 { try await beginAnew(&part) }
-                part.note(entityTag: tag, total: total)
+                // Only a GET can ask for the rest (RFC 9110 §14.2).
+                part.note(request.method == .get ? validator : nil, total: total)
                 scope.transfer.resumeReceiving(at: 0, of: total)
                 try await take(arrived, into: &part, expected: total)
                 return .whole(arrived)
             case .part(let length, let total):
-                part.note(entityTag: part.entityTag, total: total)
+                try validation.check(arrived.head, total: total)
+                try await prepare(&part, for: arrived, total: total)
+                part.note(part.validator, total: total)
                 scope.transfer.resumeReceiving(at: part.length, of: total)
                 try await take(arrived, into: &part, expected: length)
                 return part.length == total ? .whole(arrived) : .goOn
@@ -138,9 +168,9 @@ struct DownloadTask {
         var request = request
         // Parts of different codings do not fit together (RFC 9110 §14.2), and downloads are not decoded: request no content coding.
         if !request.fields.contains("Accept-Encoding") { request.fields["Accept-Encoding"] = "identity" }
-        guard part.canGoOn, let tag = part.entityTag else { return request }
+        guard part.canGoOn, let validator = part.validator else { return request }
         request.fields["Range"] = "bytes=\(part.length)-"
-        request.fields["If-Range"] = tag
+        request.fields["If-Range"] = validator.text
         return request
     }
 
@@ -164,6 +194,7 @@ struct DownloadTask {
                     }
                     left = known - UInt64(octets.count)
                 }
+                try validation.check(length: part.length + UInt64(octets.count))
                 do throws(SystemError) { try await part.append(octets) } catch { throw SessionError(.fileFailed, "\(error)") }
             }
         }
@@ -177,7 +208,9 @@ struct DownloadTask {
     private func waitAfter(_ error: SessionError, tries: Int) async throws(SessionError) {
         let policy = session.configuration.retries
         let isBroken = Self.breaks.contains(error.code) && error.trust == nil
-        guard isBroken, policy.errors.contains(.incompleteResponse), !scope.transfer.isCancelled,
+        // A request that is not idempotent, or whose content is gone, is not sent again.
+        guard isBroken, request.method.isIdempotent, request.body.isReplayable, policy.errors.contains(.incompleteResponse),
+            !scope.transfer.isCancelled,
             let wait = policy.wait(tries: tries, retryAfter: nil, chance: .random(in: 0..<1))
         else { throw error }
         scope.ledger.noteRetry(tries: tries, after: wait, .failure(error))

@@ -20,6 +20,7 @@ enum FileMove {
             if destination.replaces { try replace(path, target) }
             try synchronize(folder)
             return target
+        case .chosen: preconditionFailure("the destination is resolved first")
         }
     }
 

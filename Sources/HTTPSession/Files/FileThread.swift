@@ -3,6 +3,17 @@ import EventLoop
 /// A thread for blocking file operations. Created on first use.
 final class FileThread: Sendable {
     private let thread = Guarded<LoopThread?>(nil)
+    /// The folders of earlier downloads. Their number is limited.
+    private let folders = Guarded<Set<String>>([])
+    private static let folderLimit = 1024
+
+    /// Whether the session has not used the folder before.
+    func isFirstUse(of folder: String) -> Bool {
+        folders.withLock { folders in
+            if folders.count >= Self.folderLimit { folders = [] }
+            return folders.insert(folder).inserted
+        }
+    }
 
     /// Runs the work on the thread, in the order of the calls.
     func run<Value: Sendable>(_ work: @escaping @Sendable () throws(SystemError) -> Value) async throws(SystemError) -> Value {

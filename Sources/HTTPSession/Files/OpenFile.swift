@@ -76,6 +76,20 @@ final class OpenFile: Sendable {
         if ftruncate(descriptor, off_t(length)) != 0 { throw SystemError("ftruncate", code: errno) }
     }
 
+    enum Lock { case taken, heldByOther, unsupported }
+
+    /// Takes the lock on the file, which the kernel releases when the file is closed or the process ends.
+    func lock() -> Lock {
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            if errno == EINTR { continue }
+            return errno == EWOULDBLOCK ? .heldByOther : .unsupported
+        }
+        return .taken
+    }
+
+    /// Whether the file has a name.
+    var isLinked: Bool { get throws(SystemError) { try status.st_nlink > 0 } }
+
     /// Waits until all content is on disk.
     func synchronize() throws(SystemError) {
         if fsync(descriptor) != 0 { throw SystemError("fsync", code: errno) }

@@ -117,18 +117,19 @@ public final class HTTPSession: Sendable {
     /// often as `retries` and `limits.resumptions` allow.
     ///
     /// Content codings are neither requested nor decoded. An error with a `resumeToken` leaves the part file; after any other error
-    /// the part file is removed.
+    /// the part file is removed. The first download to a folder also removes the part files that killed processes have left there.
     /// - Parameters:
-    ///   - request: the request to send.
+    ///   - request: the request to send. Only a GET can be resumed. Another request is sent again only if its method is idempotent.
     ///   - destination: the file or folder to write to.
+    ///   - validation: the accepted responses. A response that is not accepted makes no file.
     ///   - token: the token from an earlier call with the same target.
     ///   - transfer: observes and controls the call; a new one for each call.
     public func download(
-        _ request: HTTPRequest, to destination: DownloadDestination, resuming token: ResumeToken? = nil,
-        as transfer: Transfer = Transfer()
+        _ request: HTTPRequest, to destination: DownloadDestination, validation: DownloadValidation = DownloadValidation(),
+        resuming token: ResumeToken? = nil, as transfer: Transfer = Transfer()
     ) async throws(SessionError) -> DownloadedFile {
         let scope = try TransferScope(self, request, transfer)
-        let file = try await scope.run { await DownloadTask(scope, request, destination, token).result() }
+        let file = try await scope.run { await DownloadTask(scope, request, destination, token, validation).result() }
         scope.end(nil)
         return file
     }

@@ -1,5 +1,6 @@
 import EventLoop
 import HTTPMessage
+import HTTPWire
 import UpstreamTransport
 
 /// One exchange with an origin, on the transfer's task: waits until the exchange may begin, sends the request, and waits for the
@@ -23,7 +24,7 @@ struct NetworkAttempt {
         let head: [UInt8]
         do throws(SessionError) {
             content = try await request.content(session.files)
-            head = try request.head(content.framing)
+            head = try writtenHead(content.framing)
         } catch {
             link.ended(.cancelled)
             throw error
@@ -46,10 +47,20 @@ struct NetworkAttempt {
         }
     }
 
+    private func writtenHead(_ framing: BodyFraming) throws(SessionError) -> [UInt8] {
+        var head = try request.head(framing)
+        guard let opening = run.opening else { return head }
+        // The lines stand before the empty line at the end.
+        head.removeLast(2)
+        head += opening.lines()
+        head.append("\r\n")
+        return head
+    }
+
     private func makeLink(since began: MonotonicTime) -> ResponseChannel {
         ResponseChannel(
             session.loops, place: session.loops.place(of: request.uri.origin), transfer: transfer, consumption: run.consumption,
-            recordsChain: session.configuration.cache != nil,
+            recordsChain: session.configuration.cache != nil, opening: run.opening,
             closing: ExchangeCompletion(turns: session.turns, ledger: run.ledger, uri: request.uri, began: began))
     }
 
@@ -62,6 +73,8 @@ struct NetworkAttempt {
             timeouts: request.upstreamTimeouts)
         upstream.takesProxyChallenges = true
         upstream.acceptsTrailers = true
+        upstream.isForSwitch = run.opening != nil
+        upstream.tunnelsForSwitch = run.opening != nil
         link.begin(upstream, content: content.octets)
         transfer.passSuspension(to: link)
         guard let source = content.source else { return }

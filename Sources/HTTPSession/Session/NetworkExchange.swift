@@ -129,9 +129,18 @@ final class NetworkExchange: OriginExchangeDelegate {
     func exchange(
         _ exchange: OriginExchange, didSwitchProtocols head: inout ResponseHead, on connection: SwitchedConnection
     ) {
-        // The session never sends Upgrade, so the origin must not switch protocols.
-        connection.close()
-        settle(.transport(.malformedResponse(.unrequestedSwitchingProtocols)), trailers: Fields())
+        guard let opening = link.opening else {
+            // Only the request for a WebSocket has the field Upgrade, so the origin must not switch protocols.
+            connection.close()
+            return settle(.transport(.malformedResponse(.unrequestedSwitchingProtocols)), trailers: Fields())
+        }
+        owner.expectJobs()
+        opening.accept(head.fields, connection, on: owner, of: link)
+        link.received(
+            ResponseChannel.Head(
+                status: head.status, fields: head.fields, framing: .none, metrics: exchange.metrics, chain: exchange.judgedChain,
+                time: Timestamp(milliseconds: owner.loop.wallClockMilliseconds)))
+        settle(nil, trailers: Fields(), metrics: exchange.metrics)
     }
 
     func exchange(_ exchange: OriginExchange, didFailWith error: TransportError) {

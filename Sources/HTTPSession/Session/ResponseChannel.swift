@@ -113,8 +113,10 @@ final class ResponseChannel: Sendable {
     let transfer: Transfer
     /// Whether server certificate chains are recorded for the cache.
     let recordsChain: Bool
-    private let loops: SessionLoops
-    private let place: Int
+    /// The handshake, if the request is for a WebSocket.
+    let opening: WebSocketOpening?
+    let loops: SessionLoops
+    let place: Int
     private let book: ExchangeCompletion?
     private let state: Guarded<State>
     /// The index of the exchange on its loop, used only there; negative before the exchange begins and after it ends.
@@ -122,9 +124,10 @@ final class ResponseChannel: Sendable {
 
     init(
         _ loops: SessionLoops, place: Int, transfer: Transfer, consumption: BodyConsumption, recordsChain: Bool = false,
-        closing book: ExchangeCompletion? = nil
+        opening: WebSocketOpening? = nil, closing book: ExchangeCompletion? = nil
     ) {
         self.recordsChain = recordsChain
+        self.opening = opening
         self.loops = loops
         self.place = place
         self.book = book

@@ -56,6 +56,10 @@ public struct SessionError: Error, Sendable {
         case resumeRejected = "resume_rejected"
         case fileFailed = "file_failed"
         case downloadMoveFailed = "download_move_failed"
+        // Errors of a WebSocket.
+        case webSocketRefused = "websocket_refused"
+        case webSocketViolation = "websocket_violation"
+        case webSocketClosed = "websocket_closed"
         // Failures that the caller requested.
         case challengeRejected = "challenge_rejected"
         case cancelled

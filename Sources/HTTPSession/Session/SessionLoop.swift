@@ -8,6 +8,8 @@ final class SessionLoop: BatchHandler {
     let transport: Transport
     private let inbox: LoopInbox
     private var exchanges: [NetworkExchange] = []
+    /// The open WebSockets, by the number of their channel.
+    var webSockets: [UInt64: WebSocketConnection] = [:]
     private var sleepers: [UInt64: Sleeper] = [:]
     private var isClosed = false
 
@@ -85,6 +87,7 @@ final class SessionLoop: BatchHandler {
 
     func close() {
         isClosed = true
+        for socket in Array(webSockets.values) { socket.cut() }
         transport.close()
         for exchange in exchanges { exchange.cancel() }
         for (number, sleeper) in sleepers {

@@ -89,14 +89,17 @@ final class TransferTask: Sendable {
     let check: ResponseCheck?
     /// The request as the session sends it, if no interceptor changes it.
     private let prepared: PreparedRequest?
+    /// The handshake, if the request is for a WebSocket.
+    let opening: WebSocketOpening?
     var session: HTTPSession { scope.session }
     var transfer: Transfer { scope.transfer }
     var ledger: MetricsLedger { scope.ledger }
 
     init(
         _ scope: TransferScope, _ request: HTTPRequest, consumption: ResponseChannel.BodyConsumption,
-        prepared: PreparedRequest? = nil, check: ResponseCheck? = nil
+        prepared: PreparedRequest? = nil, check: ResponseCheck? = nil, opening: WebSocketOpening? = nil
     ) {
+        self.opening = opening
         self.scope = scope
         self.prepared = prepared
         self.request = request
@@ -207,7 +210,7 @@ final class TransferTask: Sendable {
     }
 
     nonisolated(nonsending) private func call(_ request: PreparedRequest) async throws(SessionError) -> OpenResponse {
-        if let cached = CachedCall(self, request) { return try await cached.arrival() }
+        if opening == nil, let cached = CachedCall(self, request) { return try await cached.arrival() }
         let arrived = try await NetworkAttempt(self, request).arrival()
         return session.configuration.cache == nil ? arrived : arrived.with(CacheUse(bypassedBy: request))
     }

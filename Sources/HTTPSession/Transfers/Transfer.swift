@@ -112,9 +112,9 @@ public final class Transfer: Sendable {
         }
     }
 
-    /// Sets the closure that `cancel` calls during the next wait.
+    /// Sets the closure that `cancel` calls during the next wait, or from now on for a WebSocket.
     /// - Returns: `false` if the transfer is already cancelled.
-    private func arm(_ canceller: @escaping @Sendable () -> Void) -> Bool {
+    func arm(_ canceller: @escaping @Sendable () -> Void) -> Bool {
         state.withLock { state in
             if state.isCancelled { return false }
             state.canceller = canceller

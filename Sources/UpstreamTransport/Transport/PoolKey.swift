@@ -25,6 +25,14 @@ struct PoolKey: Hashable, Sendable {
         self.isKnownHTTP2 = isKnownHTTP2
     }
 
+    init(tunneled origin: Origin, through proxy: UpstreamProxy) {
+        self.origin = origin
+        tunnelProxy = proxy
+        trustFingerprint = nil
+        isForwardingProxy = false
+        isKnownHTTP2 = false
+    }
+
     init(forwardingProxy proxy: UpstreamProxy) {
         origin = proxy.origin
         tunnelProxy = nil

@@ -14,7 +14,7 @@ package final class Transport {
     let budgets: UpstreamBudgets
     let pool = ConnectionPool()
     /// The buffer for every read of this loop: the kept beginning of a head, and one read after it.
-    let readBuffer: UnsafeMutableRawBufferPointer
+    package let readBuffer: UnsafeMutableRawBufferPointer
     var tunnels: [ObjectIdentifier: TunnelOpening] = [:]
     var probes: [TrustVerdictCache.Key: Probe] = [:]
     var earlyConnections: [ObjectIdentifier: Preconnect] = [:]
@@ -153,7 +153,7 @@ package final class Transport {
     // MARK: Connections
 
     /// The server for exchanges with this origin, or the reason why nothing may be sent to it.
-    func use(_ origin: Origin, isKnownHTTP2: Bool = false) throws(TransportError) -> Endpoint {
+    func use(_ origin: Origin, isKnownHTTP2: Bool = false, tunnelsPlaintext: Bool = false) throws(TransportError) -> Endpoint {
         if isClosed { throw .transportClosed }
         guard configuration.gate.isOpen(to: origin.host) else { throw .egressClosed }
         // With an upstream proxy, Larder does not know the address that the proxy connects to, so only the host in the request can be
@@ -166,6 +166,7 @@ package final class Transport {
             if isKnownHTTP2 { return pool.use(PoolKey(direct: origin, isKnownHTTP2: true)) }
             return pool.useRecent(direct: origin) ?? pool.use(PoolKey(direct: origin))
         }
+        if tunnelsPlaintext, !proxy.asksSecurely { return pool.use(PoolKey(tunneled: origin, through: proxy)) }
         return pool.use(PoolKey(forwardingProxy: proxy))
     }
 

@@ -113,7 +113,8 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         if case .length(let length) = request.body { bodyRemaining = length }
         let endpoint: Endpoint
         do throws(TransportError) {
-            endpoint = try transport.use(request.origin, isKnownHTTP2: request.isForKnownHTTP2)
+            endpoint = try transport.use(
+                request.origin, isKnownHTTP2: request.isForKnownHTTP2, tunnelsPlaintext: request.tunnelsForSwitch)
         } catch {
             return refuse(error)
         }

@@ -20,6 +20,9 @@ package struct UpstreamRequest: Sendable {
     /// Whether the head requests WebSocket: then a 101 ends the exchange with `didSwitchProtocols`. For any other request a 101 is an
     /// error. In HTTP/2 the request is an extended CONNECT, and the delegate gets its response as a 101.
     package var isForSwitch: Bool
+    /// Whether a request that asks for WebSocket goes through a tunnel of the upstream proxy even to an http origin (RFC 6455 §4.1): few
+    /// proxies forward Upgrade.
+    package var tunnelsForSwitch = false
     /// Whether the recipient of the response can use trailers (RFC 9110 §6.5.1). In HTTP/2 the request says so to the server.
     package var acceptsTrailers = false
     /// Whether the server is known to speak HTTP/2 without TLS, since its client does (RFC 9113 §3.3).

@@ -19,6 +19,8 @@ package struct FuzzTarget: Sendable {
         .clientHello,
         .http2Server,
         .http2Client,
+        .webSocket,
+        .serverSentEvents,
         .fieldValues,
         .rules,
         .globs,
