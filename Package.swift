@@ -29,6 +29,7 @@ let package = Package(
         .library(name: "ServerTrust", targets: ["ServerTrust"]),
         .library(name: "CertificateAuthority", targets: ["CertificateAuthority"]),
         .library(name: "HTTPSession", targets: ["HTTPSession"]),
+        .library(name: "LarderFoundation", targets: ["LarderFoundation"]),
         .library(name: "LarderTesting", targets: ["LarderTesting"]),
         .library(name: "Reachability", targets: ["Reachability"]),
         .library(name: "ResponseStore", targets: ["ResponseStore"]),
@@ -96,7 +97,7 @@ let package = Package(
             "HTTPSession",
             uses: [
                 "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "HTTPSerialization", "ServerTrust", "EventLoop",
-                "UpstreamTransport", "CPSL",
+                "UpstreamTransport", "Reachability", "CPSL",
             ]),
         module(
             "Snapshots",
@@ -105,6 +106,7 @@ let package = Package(
             ]),
         module("ResponseStore", uses: ["HTTPMessage", "HTTPCaching", "SQLiteDatabase", "EventLoop", "CXXHash"]),
         // Layer 3
+        module("LarderFoundation", uses: ["HTTPSerialization", "HTTPSession"]),
         module(
             "LarderTesting",
             uses: ["HTTPMessage", "HTTPCaching", "HTTPSerialization", "HTTPSession", "ServerTrust", "Snapshots"]),
@@ -261,7 +263,7 @@ let package = Package(
             of: "HTTPSession",
             uses: [
                 "HTTPMessage", "HTTPWire", "HTTP2Wire", "HTTPCaching", "HTTPSerialization", "ServerTrust", "EventLoop",
-                "ResponseStore",
+                "ResponseStore", "Reachability", "LarderTesting",
                 "CLinux", "newest",
             ]),
         tests(
@@ -273,6 +275,7 @@ let package = Package(
                 "HTTPMessage", "HTTPCaching", "HTTPSerialization", "ServerTrust", "SecretScanning", "SQLiteDatabase", "CSQLite",
                 "SnapshotTorture",
             ]),
+        tests(of: "LarderFoundation", uses: ["HTTPSerialization", "HTTPSession", "LarderTesting"]),
         tests(
             of: "LarderTesting",
             uses: ["HTTPMessage", "HTTPCaching", "HTTPSerialization", "HTTPSession", "ServerTrust", "Snapshots"]),

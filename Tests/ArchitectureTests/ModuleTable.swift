@@ -48,7 +48,7 @@ enum ModuleTable {
         "HTTPSession": Module(
             [
                 "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "HTTPSerialization", "ServerTrust", "EventLoop",
-                "UpstreamTransport", "CPSL",
+                "UpstreamTransport", "Reachability", "CPSL",
             ], others: ["Glibc", "Synchronization"]),
         "Snapshots": Module(
             ["HTTPMessage", "HTTPCaching", "HTTPSerialization", "ServerTrust", "SecretScanning", "SQLiteDatabase"],
@@ -57,6 +57,7 @@ enum ModuleTable {
             ["HTTPMessage", "HTTPCaching", "SQLiteDatabase", "EventLoop", "CXXHash", "CLinux"],
             others: ["Glibc", "Synchronization"]),
         // Layer 3
+        "LarderFoundation": Module(["HTTPSerialization", "HTTPSession"], others: ["Foundation"]),
         "LarderTesting": Module(
             ["HTTPMessage", "HTTPCaching", "HTTPSerialization", "HTTPSession", "ServerTrust", "Snapshots"],
             others: ["Synchronization"]),
