@@ -29,6 +29,7 @@ let package = Package(
         .library(name: "ServerTrust", targets: ["ServerTrust"]),
         .library(name: "CertificateAuthority", targets: ["CertificateAuthority"]),
         .library(name: "HTTPSession", targets: ["HTTPSession"]),
+        .library(name: "LarderFoundation", targets: ["LarderFoundation"]),
         .library(name: "LarderTesting", targets: ["LarderTesting"]),
         .library(name: "Reachability", targets: ["Reachability"]),
         .library(name: "ResponseStore", targets: ["ResponseStore"]),
@@ -98,7 +99,7 @@ let package = Package(
             "HTTPSession",
             uses: [
                 "HTTPMessage", "TextCoding", "HTTPWire", "WebSocketWire", "HTTPCaching", "HTTPSerialization", "ServerTrust",
-                "EventLoop", "UpstreamTransport", "CPSL",
+                "EventLoop", "UpstreamTransport", "Reachability", "CPSL",
             ]),
         module(
             "Snapshots",
@@ -107,6 +108,7 @@ let package = Package(
             ]),
         module("ResponseStore", uses: ["HTTPMessage", "HTTPCaching", "SQLiteDatabase", "EventLoop", "CXXHash"]),
         // Layer 3
+        module("LarderFoundation", uses: ["HTTPSerialization", "HTTPSession"]),
         module(
             "LarderTesting",
             uses: ["HTTPMessage", "HTTPCaching", "HTTPSerialization", "HTTPSession", "ServerTrust", "Snapshots"]),
@@ -265,7 +267,7 @@ let package = Package(
             of: "HTTPSession",
             uses: [
                 "HTTPMessage", "HTTPWire", "HTTP2Wire", "WebSocketWire", "HTTPCaching", "HTTPSerialization", "ServerTrust",
-                "EventLoop", "ResponseStore", "CLinux", "newest",
+                "EventLoop", "ResponseStore", "Reachability", "LarderTesting", "CLinux", "newest",
             ]),
         tests(
             of: "ResponseStore",
@@ -276,6 +278,7 @@ let package = Package(
                 "HTTPMessage", "HTTPCaching", "HTTPSerialization", "ServerTrust", "SecretScanning", "SQLiteDatabase", "CSQLite",
                 "SnapshotTorture",
             ]),
+        tests(of: "LarderFoundation", uses: ["HTTPSerialization", "HTTPSession", "LarderTesting"]),
         tests(
             of: "LarderTesting",
             uses: ["HTTPMessage", "HTTPCaching", "HTTPSerialization", "HTTPSession", "ServerTrust", "Snapshots"]),

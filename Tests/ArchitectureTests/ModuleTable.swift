@@ -51,7 +51,7 @@ enum ModuleTable {
         "HTTPSession": Module(
             [
                 "HTTPMessage", "TextCoding", "HTTPWire", "WebSocketWire", "HTTPCaching", "HTTPSerialization", "ServerTrust",
-                "EventLoop", "UpstreamTransport", "CPSL",
+                "EventLoop", "UpstreamTransport", "Reachability", "CPSL",
             ], others: ["Glibc", "Synchronization"]),
         "Snapshots": Module(
             ["HTTPMessage", "HTTPCaching", "HTTPSerialization", "ServerTrust", "SecretScanning", "SQLiteDatabase"],
@@ -60,6 +60,7 @@ enum ModuleTable {
             ["HTTPMessage", "HTTPCaching", "SQLiteDatabase", "EventLoop", "CXXHash", "CLinux"],
             others: ["Glibc", "Synchronization"]),
         // Layer 3
+        "LarderFoundation": Module(["HTTPSerialization", "HTTPSession"], others: ["Foundation"]),
         "LarderTesting": Module(
             ["HTTPMessage", "HTTPCaching", "HTTPSerialization", "HTTPSession", "ServerTrust", "Snapshots"],
             others: ["Synchronization"]),

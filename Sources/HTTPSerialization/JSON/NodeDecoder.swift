@@ -75,6 +75,7 @@ extension NodeDecoder: SingleValueDecodingContainer {
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         // If the requested type is `JSONValue`, the value is returned unchanged.
         if let value = value as? Value { return value }
+        if settings.readsFoundationTypes, let converted = try converted(for: type) { return try Value(from: converted) }
         return try Value(from: self)
     }
 

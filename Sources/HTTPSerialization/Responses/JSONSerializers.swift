@@ -62,6 +62,14 @@ public struct DecodableSerializer<Output: Decodable & Sendable>: ResponseSeriali
         decoder = JSONValueDecoder(names: names)
     }
 
+    /// A serializer for this type, with a decoder such as `.usual`.
+    public init(
+        _ type: Output.Type = Output.self, decoder: JSONValueDecoder, json: JSONValueSerializer = JSONValueSerializer()
+    ) {
+        self.json = json
+        self.decoder = decoder
+    }
+
     /// Empty content yields null, which an optional type accepts.
     public func decode(_ body: [UInt8], of head: ReceivedHead) throws(ResponseFault) -> Output {
         let value = try json.decode(body, of: head)

@@ -37,7 +37,9 @@ struct CachedCall: Sendable {
         self.cache = cache
         self.head = head
         key = CachedResponse.Key(CacheKey(of: head).bytes)
-        overrides = CacheOverrides(policy: request.cachePolicy, ignored: [.private])
+        var overrides = CacheOverrides(policy: request.cachePolicy, ignored: [.private])
+        overrides.isDisconnected = run.session.isOffline
+        self.overrides = overrides
         var directives = RequestDirectives(head)
         directives.trust = Self.trustMark(of: request, in: run.session)
         self.directives = directives

@@ -30,7 +30,7 @@ struct ChallengeFlow {
             return AuthenticationCache.Place(host: uri.host, port: uri.port, isSecure: uri.isSecure, isProxy: false)
         }
         // The proxy does not see requests inside a tunnel.
-        guard let proxy = session.configuration.proxy, !uri.isSecure else { return nil }
+        guard !uri.isSecure, let proxy = session.routes.proxy(for: uri) else { return nil }
         return AuthenticationCache.Place(host: proxy.host, port: proxy.port, isSecure: false, isProxy: true)
     }
 
@@ -70,7 +70,8 @@ struct ChallengeFlow {
         -> HTTPCredential?
     {
         let policy = session.configuration.authentication
-        let standard = challenge.isOfProxy ? session.configuration.proxy?.credential : policy.credential(for: challenge)
+        let standard =
+            challenge.isOfProxy ? session.routes.proxy(for: challenge.uri)?.credential : policy.credential(for: challenge)
         guard let handler = policy.handler else { return standard }
         switch await handler(challenge) {
         case .credential(let credential): return credential

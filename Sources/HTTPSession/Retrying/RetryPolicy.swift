@@ -2,7 +2,7 @@
 ///
 /// Only idempotent requests (RFC 9110 §9.2.2) whose content can be sent again are retried; a request is never retried after
 /// a trust failure.
-public struct RetryPolicy: Sendable {
+public struct RetryPolicy: Equatable, Sendable {
     /// The maximum number of retries of one request.
     public var limit = 2
     /// The wait before the first retry. It doubles before each further retry.

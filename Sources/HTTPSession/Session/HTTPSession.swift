@@ -1,6 +1,7 @@
 import EventLoop
 import HTTPMessage
 import ServerTrust
+import Synchronization
 import UpstreamTransport
 
 /// Sends requests to origins. A session owns its connections, trust policies, redirects, retries, progress and limits.
@@ -20,6 +21,8 @@ public final class HTTPSession: Sendable {
     let challenges = AuthenticationCache()
     let validations = BackgroundValidations()
     let trust: TrustPolicySet?
+    let routes: ProxyRoutes
+    let offlineSwitch = Atomic(false)
 
     /// Starts the session's threads.
     /// - Throws: `out_of_resources`; `bad_url` if the host of an identity is invalid; `trust_rejected` if the system's CA
@@ -32,13 +35,17 @@ public final class HTTPSession: Sendable {
         turns = RequestScheduler(configuration.limits)
         let policies = try trust.policies()
         self.trust = policies
-        let transport = try TransportConfiguration(configuration, trust: policies)
+        routes = try ProxyRoutes(configuration.proxy)
+        var transports: [TransportConfiguration] = []
+        for proxy in routes.proxies {
+            transports.append(try TransportConfiguration(configuration, through: proxy, trust: policies))
+        }
         let budgets = UpstreamBudgets(
             connections: configuration.limits.activeExchanges + configuration.limits.idleConnections,
             connectionsPerOrigin: configuration.limits.activeExchangesPerOrigin,
             queueLength: configuration.limits.activeExchanges)
         do throws(SystemError) {
-            loops = try SessionLoops(count: configuration.threads, transport, budgets)
+            loops = try SessionLoops(count: configuration.threads, transports, routes, budgets)
         } catch { throw SessionError(.outOfResources, "\(error)") }
     }
 
@@ -194,7 +201,7 @@ public final class HTTPSession: Sendable {
 }
 
 extension TransportConfiguration {
-    init(_ configuration: SessionConfiguration, trust: TrustPolicySet?) throws(SessionError) {
+    init(_ configuration: SessionConfiguration, through proxy: SessionProxy?, trust: TrustPolicySet?) throws(SessionError) {
         self.init()
         timeouts = configuration.timeouts.upstream
         self.trust = trust
@@ -204,9 +211,9 @@ extension TransportConfiguration {
                 return IPAddress(octets.span)
             }
         }
-        proxy = configuration.proxy?.upstream
+        self.proxy = proxy?.upstream
         // The proxy is another Larder process, which checks the origins' addresses itself.
-        if configuration.proxy?.asksSecurely == true { addresses = AddressPolicy(denied: []) }
+        if proxy?.asksSecurely == true { addresses = AddressPolicy(denied: []) }
         for entry in configuration.identities {
             guard let scope = HostScope(host: entry.host, port: entry.port), identities.insert(entry.identity, for: scope) else {
                 throw SessionError(.badURL, "the host \(entry.host) of a client identity is invalid")

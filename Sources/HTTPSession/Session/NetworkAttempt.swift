@@ -18,6 +18,7 @@ struct NetworkAttempt {
 
     nonisolated(nonsending) func arrival() async throws(SessionError) -> TransferTask.OpenResponse {
         let began = MonotonicTime.read()
+        try await session.waitForNetwork(transfer)
         try await takeTurn()
         let link = makeLink(since: began)
         let content: PreparedRequest.Content

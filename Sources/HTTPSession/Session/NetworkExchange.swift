@@ -26,7 +26,7 @@ final class NetworkExchange: OriginExchangeDelegate {
     }
 
     func begin(_ request: UpstreamRequest) {
-        let exchange = owner.transport.open(request, delegate: self)
+        let exchange = owner.transport(for: request.origin).open(request, delegate: self)
         self.exchange = exchange
         if !content.isEmpty { sendContent() }
     }

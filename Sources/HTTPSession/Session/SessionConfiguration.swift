@@ -30,8 +30,10 @@ public struct SessionConfiguration: Sendable {
     public var cookies: CookieJar?
     /// How authentication challenges (401, and 407 from the proxy) are answered.
     public var authentication = ChallengePolicy()
-    /// The proxy; `nil`: the session connects to every origin directly.
+    /// The proxy, or `.environment`; `nil`: the session connects to every origin directly.
     public var proxy: SessionProxy?
+    /// How requests wait while there is no network; `nil`: they do not wait.
+    public var connectivity: ConnectivityWait?
     /// Whether https origins are offered HTTP/2 (RFC 9113). An origin that does not choose it gets HTTP/1.1.
     public var offersHTTP2 = true
     /// Client certificates for https origins that request one.

@@ -2,10 +2,14 @@ import EventLoop
 import HTTPMessage
 import UpstreamTransport
 
-/// One loop of a session, with its transport and the exchanges on it. Confined to the loop's thread.
+/// One loop of a session, with its transports and the exchanges on it. Confined to the loop's thread.
 final class SessionLoop: BatchHandler {
     let loop: EventLoop
-    let transport: Transport
+    /// One transport for each proxy in use, made when its first request is sent.
+    private var transports: [Transport?]
+    private let configurations: [TransportConfiguration]
+    private let routes: ProxyRoutes
+    private let budgets: UpstreamBudgets
     private let inbox: LoopInbox
     private var exchanges: [NetworkExchange] = []
     /// The open WebSockets, by the number of their channel.
@@ -13,10 +17,24 @@ final class SessionLoop: BatchHandler {
     private var sleepers: [UInt64: Sleeper] = [:]
     private var isClosed = false
 
-    init(_ loop: EventLoop, _ inbox: LoopInbox, _ configuration: TransportConfiguration, _ budgets: UpstreamBudgets) {
+    init(
+        _ loop: EventLoop, _ inbox: LoopInbox, _ configurations: [TransportConfiguration], _ routes: ProxyRoutes,
+        _ budgets: UpstreamBudgets
+    ) {
         self.loop = loop
         self.inbox = inbox
-        transport = Transport(loop: loop, configuration: configuration, budgets: budgets)
+        self.configurations = configurations
+        self.routes = routes
+        self.budgets = budgets
+        transports = Array(repeating: nil, count: configurations.count)
+    }
+
+    func transport(for origin: Origin) -> Transport {
+        let index = routes.index(isSecure: origin.scheme == .https, host: origin.host)
+        if let transport = transports[index] { return transport }
+        let transport = Transport(loop: loop, configuration: configurations[index], budgets: budgets)
+        transports[index] = transport
+        return transport
     }
 
     // MARK: From other threads
@@ -79,16 +97,18 @@ final class SessionLoop: BatchHandler {
     }
 
     var statistics: SessionStatistics {
-        let transport = transport.statistics
-        return SessionStatistics(
-            connections: transport.connections, idleConnections: transport.idle, exchanges: exchanges.count,
-            sleepers: sleepers.count)
+        var sum = SessionStatistics(exchanges: exchanges.count, sleepers: sleepers.count)
+        for case let transport? in transports {
+            sum.connections += transport.statistics.connections
+            sum.idleConnections += transport.statistics.idle
+        }
+        return sum
     }
 
     func close() {
         isClosed = true
         for socket in Array(webSockets.values) { socket.cut() }
-        transport.close()
+        for transport in transports { transport?.close() }
         for exchange in exchanges { exchange.cancel() }
         for (number, sleeper) in sleepers {
             endSleep(number)

@@ -10,12 +10,15 @@ final class SessionLoops: Sendable {
     private let numbers = Atomic<UInt64>(1)
     private let isClosed = Atomic(false)
 
-    init(count: Int, _ configuration: TransportConfiguration, _ budgets: UpstreamBudgets) throws(SystemError) {
+    /// - Parameter configurations: one for each proxy of `routes`.
+    init(
+        count: Int, _ configurations: [TransportConfiguration], _ routes: ProxyRoutes, _ budgets: UpstreamBudgets
+    ) throws(SystemError) {
         var threads: [LoopThread] = []
         let inboxes = (0..<max(1, count)).map { _ in LoopInbox() }
         for (index, inbox) in inboxes.enumerated() {
             let thread = try LoopThread(name: "session-\(index)") { loop in
-                loop.owner = SessionLoop(loop, inbox, configuration, budgets)
+                loop.owner = SessionLoop(loop, inbox, configurations, routes, budgets)
             }
             inbox.open(thread.handle)
             threads.append(thread)

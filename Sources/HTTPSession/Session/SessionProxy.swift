@@ -1,8 +1,9 @@
 import UpstreamTransport
 
-/// An HTTP proxy for all requests: it receives http requests, and for https it opens tunnels (CONNECT).
+/// An HTTP proxy for all requests: it receives http requests, and for https it opens tunnels (CONNECT). Or the proxies that the
+/// environment names (`.environment`).
 public struct SessionProxy: Sendable {
-    /// The proxy's host: a name in lower case, or an IP address.
+    /// The proxy's host: a name in lower case, or an IP address. Empty if the environment names the proxies.
     public let host: String
     /// The proxy's port.
     public let port: UInt16
@@ -11,6 +12,23 @@ public struct SessionProxy: Sendable {
     /// Whether https requests are also sent to the proxy in plain text. The proxy must then speak TLS with the origins itself, and
     /// verify them.
     let asksSecurely: Bool
+    /// Returns the environment variables that name the proxies; `nil` for this one proxy.
+    let variables: (@Sendable () -> [String: String])?
+
+    /// The proxies that the variables of this process name when a session is created: `http_proxy` for http, `https_proxy` or
+    /// `HTTPS_PROXY` for https, else `all_proxy` or `ALL_PROXY`, and none for the hosts of `no_proxy` or `NO_PROXY`.
+    public static let environment = SessionProxy { EnvironmentProxies.variablesOfProcess() }
+
+    /// The proxies that these variables name.
+    public static func environment(_ variables: [String: String]) -> SessionProxy { SessionProxy { variables } }
+
+    private init(_ variables: @escaping @Sendable () -> [String: String]) {
+        host = ""
+        port = 0
+        credential = nil
+        asksSecurely = false
+        self.variables = variables
+    }
 
     /// A proxy that is contacted in plain HTTP.
     public init(host: String, port: UInt16, credential: HTTPCredential? = nil) {
@@ -18,6 +36,7 @@ public struct SessionProxy: Sendable {
         self.port = port
         self.credential = credential
         asksSecurely = false
+        variables = nil
     }
 
     /// A Larder proxy on this machine that contacts https origins itself: no byte of these requests leaves the machine in plain text.
@@ -26,6 +45,7 @@ public struct SessionProxy: Sendable {
         self.port = port
         credential = nil
         asksSecurely = true
+        variables = nil
     }
 
     var upstream: UpstreamProxy {
