@@ -69,6 +69,7 @@ let package = Package(
             ]),
         module("ProxyPolicy", uses: ["HTTPMessage", "HTTPCaching"]),
         module("HTTP2Wire", uses: ["HTTPMessage", "HTTPWire", "CNghttp2"]),
+        module("RESPWire", uses: []),
         module("SQLiteDatabase", uses: ["CSQLite"]),
         module(
             "HTTPSerialization",
@@ -231,7 +232,7 @@ let package = Package(
             name: "FuzzTargets",
             dependencies: [
                 "HTTPMessage", "HTTPWire", "HTTP2Wire", "HTTPCaching", "ProxyPolicy", "PolicyTools", "HTTPSerialization",
-                "ServerTrust", "EventLoop", "HTTPSession", "LarderSettings",
+                "ServerTrust", "EventLoop", "HTTPSession", "LarderSettings", "RESPWire",
             ],
             path: "Tests/Fuzz/Targets", swiftSettings: swift),
         .testTarget(name: "FuzzReplayTests", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Replay", swiftSettings: swift),
@@ -239,6 +240,7 @@ let package = Package(
         tests(of: "Metrics"),
         tests(of: "HTTPWire", uses: ["HTTPMessage", "FuzzTargets"]),
         tests(of: "HTTP2Wire", uses: ["HTTPMessage"]),
+        tests(of: "RESPWire"),
         tests(of: "HTTPCaching", uses: ["HTTPMessage"]),
         tests(of: "ProxyPolicy", uses: ["HTTPMessage", "HTTPWire", "HTTPCaching"]),
         tests(of: "PolicyTools", uses: ["HTTPMessage", "HTTPWire", "ProxyPolicy", "LarderSettings"]),

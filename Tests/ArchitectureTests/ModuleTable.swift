@@ -15,7 +15,7 @@ enum ModuleTable {
     /// These modules receive time, randomness and bytes as arguments. They use no clock, socket, file or lock.
     /// OpenSSL generates the random keys and serial numbers of CertificateAuthority, ClientPasswords and SecretScanning.
     static let pureModules: Set<String> = [
-        "HTTPMessage", "TextCoding", "Metrics", "HTTPWire", "HTTP2Wire", "HTTPCaching", "ProxyPolicy", "ServerTrust",
+        "HTTPMessage", "TextCoding", "Metrics", "HTTPWire", "HTTP2Wire", "RESPWire", "HTTPCaching", "ProxyPolicy", "ServerTrust",
         "CertificateAuthority", "ClientPasswords", "SecretScanning", "PolicyTools", "ProxyCore",
     ]
 
@@ -32,6 +32,7 @@ enum ModuleTable {
         "ProxyPolicy": Module(["HTTPMessage", "HTTPCaching"]),
         "HTTPSerialization": Module(
             ["HTTPMessage", "CZlib", "CBrotli", "CZstd", "CXML2", "COpenSSL"], others: ["Glibc", "RawStructuredFieldValues"]),
+        "RESPWire": Module([]),
         "SQLiteDatabase": Module(["CSQLite"], others: ["Glibc"]),
         // Layer 2
         "ServerTrust": Module(["HTTPMessage", "COpenSSL"]),
