@@ -72,6 +72,7 @@ let package = Package(
         module("ProxyPolicy", uses: ["HTTPMessage", "HTTPCaching"]),
         module("WebSocketWire", uses: ["HTTPMessage", "CZlib"]),
         module("HTTP2Wire", uses: ["HTTPMessage", "HTTPWire", "CNghttp2"]),
+        module("RESPWire", uses: []),
         module("SQLiteDatabase", uses: ["CSQLite"]),
         module(
             "HTTPSerialization",
@@ -238,7 +239,7 @@ let package = Package(
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "HTTPMessage", "HTTPWire", "HTTP2Wire", "WebSocketWire", "HTTPCaching", "ProxyPolicy", "PolicyTools",
+                "HTTPMessage", "HTTPWire", "HTTP2Wire", "WebSocketWire", "RESPWire", "HTTPCaching", "ProxyPolicy", "PolicyTools",
                 "HTTPSerialization", "ServerTrust", "EventLoop", "HTTPSession", "LarderSettings",
             ],
             path: "Tests/Fuzz/Targets", swiftSettings: swift),
@@ -248,6 +249,7 @@ let package = Package(
         tests(of: "HTTPWire", uses: ["HTTPMessage", "FuzzTargets"]),
         tests(of: "HTTP2Wire", uses: ["HTTPMessage"]),
         tests(of: "WebSocketWire", uses: ["HTTPMessage"]),
+        tests(of: "RESPWire"),
         tests(of: "HTTPCaching", uses: ["HTTPMessage"]),
         tests(of: "ProxyPolicy", uses: ["HTTPMessage", "HTTPWire", "HTTPCaching"]),
         tests(of: "PolicyTools", uses: ["HTTPMessage", "HTTPWire", "ProxyPolicy", "LarderSettings"]),

@@ -16,8 +16,9 @@ enum ModuleTable {
     /// OpenSSL generates the random keys, salts and serial numbers of CertificateAuthority, ClientPasswords, SecretScanning and
     /// SignedEntries.
     static let pureModules: Set<String> = [
-        "HTTPMessage", "TextCoding", "Metrics", "HTTPWire", "HTTP2Wire", "WebSocketWire", "HTTPCaching", "ProxyPolicy",
-        "ServerTrust", "CertificateAuthority", "ClientPasswords", "SecretScanning", "PolicyTools", "ProxyCore", "SignedEntries",
+        "HTTPMessage", "TextCoding", "Metrics", "HTTPWire", "HTTP2Wire", "WebSocketWire", "RESPWire", "HTTPCaching",
+        "ProxyPolicy", "ServerTrust", "CertificateAuthority", "ClientPasswords", "SecretScanning", "PolicyTools", "ProxyCore",
+        "SignedEntries",
     ]
 
     /// Only rows above layer 4 have Foundation: its 6 MiB are resident in every process, and its calls allocate.
@@ -34,6 +35,7 @@ enum ModuleTable {
         "ProxyPolicy": Module(["HTTPMessage", "HTTPCaching"]),
         "HTTPSerialization": Module(
             ["HTTPMessage", "CZlib", "CBrotli", "CZstd", "CXML2", "COpenSSL"], others: ["Glibc", "RawStructuredFieldValues"]),
+        "RESPWire": Module([]),
         "SQLiteDatabase": Module(["CSQLite"], others: ["Glibc"]),
         // Layer 2
         "ServerTrust": Module(["HTTPMessage", "COpenSSL"]),

@@ -46,6 +46,7 @@ program() { # NAME, options of Swift for what is covered, for what is not, of C
     module HTTPWire Sources/HTTPWire "${covered[@]}"
     module HTTP2Wire Sources/HTTP2Wire "${covered[@]}"
     module WebSocketWire Sources/WebSocketWire "${covered[@]}"
+    module RESPWire Sources/RESPWire "${covered[@]}"
     module RawStructuredFieldValues "${structured#"$root/"}/RawStructuredFieldValues" "${uncovered[@]}"
     module HTTPCaching Sources/HTTPCaching "${covered[@]}"
     module ServerTrust Sources/ServerTrust "${covered[@]}"

@@ -37,6 +37,12 @@ final class SessionLoop: BatchHandler {
         return transport
     }
 
+    /// A buffer for bytes that are handled at once. The transports of a loop have one each; it does not matter which is used.
+    var readBuffer: UnsafeMutableRawBufferPointer {
+        for case let transport? in transports { return transport.readBuffer }
+        preconditionFailure("a connection was made by a transport")
+    }
+
     // MARK: From other threads
 
     func readInbox() {

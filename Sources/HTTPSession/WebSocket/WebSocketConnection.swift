@@ -127,7 +127,7 @@ final class WebSocketConnection: EventHandler, TimerHandler, BatchHandler {
             }
             if turns == 0 { return continueLater() }
             turns -= 1
-            let buffer = owner.transport.readBuffer
+            let buffer = owner.readBuffer
             switch connection.receive(into: buffer) {
             case .octets(let count):
                 isHeard = true

@@ -41,5 +41,6 @@ package struct FuzzTarget: Sendable {
         .challenges,
         .text,
         .transforms,
+        .resp,
     ]
 }
