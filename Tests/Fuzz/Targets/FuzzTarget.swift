@@ -39,5 +39,6 @@ package struct FuzzTarget: Sendable {
         .challenges,
         .text,
         .transforms,
+        .sharedEntries,
     ]
 }
