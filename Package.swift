@@ -161,7 +161,8 @@ let package = Package(
             "LarderSettings",
             uses: [
                 "HTTPMessage", "TextCoding", "HTTPWire", "ProxyPolicy", "HTTPSerialization", "ServerTrust", "TLSChannel",
-                "CertificateAuthority", "ClientPasswords", "UpstreamTransport", "PolicyTools", "CommandSupport", "LocalCA",
+                "CertificateAuthority", "ClientPasswords", "UpstreamTransport", "SignedEntries", "PolicyTools", "CommandSupport",
+                "LocalCA",
                 "Yams",
             ]),
         module(
@@ -190,7 +191,7 @@ let package = Package(
             "LarderCLI",
             uses: [
                 "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
-                "CertificateAuthority", "ClientPasswords", "SecretScanning", "EventLoop", "UpstreamTransport",
+                "CertificateAuthority", "ClientPasswords", "SecretScanning", "SignedEntries", "EventLoop", "UpstreamTransport",
                 "HTTPSession", "ResponseStore", "Snapshots", "ProxyCore", "AccessLog", "AuditLog", "Telemetry", "Recordings",
                 "ProxyServer",
                 "ProxyAdmin", "CommandSupport", "LocalCA", "Downloads", "LarderSettings", "PinTools", "PolicyTools",
@@ -229,6 +230,9 @@ let package = Package(
             name: "StoreBench", dependencies: ["ResponseStore", "HTTPCaching", "HTTPMessage", "EventLoop", "CLinux"],
             path: "Tests/Performance/StoreBench", swiftSettings: swift),
         .executableTarget(
+            name: "EntryBench", dependencies: ["SignedEntries", "ServerTrust", "HTTPCaching", "HTTPMessage"],
+            path: "Tests/Performance/EntryBench", swiftSettings: swift),
+        .executableTarget(
             name: "StoreTorture",
             dependencies: ["ResponseStore", "HTTPCaching", "HTTPMessage", "EventLoop", "CLinux", "TestSupport"],
             path: "Tests/StoreTorture", swiftSettings: swift),
@@ -240,7 +244,7 @@ let package = Package(
             name: "FuzzTargets",
             dependencies: [
                 "HTTPMessage", "HTTPWire", "HTTP2Wire", "WebSocketWire", "RESPWire", "HTTPCaching", "ProxyPolicy", "PolicyTools",
-                "HTTPSerialization", "ServerTrust", "EventLoop", "HTTPSession", "LarderSettings",
+                "HTTPSerialization", "ServerTrust", "EventLoop", "HTTPSession", "LarderSettings", "SignedEntries",
             ],
             path: "Tests/Fuzz/Targets", swiftSettings: swift),
         .testTarget(name: "FuzzReplayTests", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Replay", swiftSettings: swift),
@@ -303,7 +307,8 @@ let package = Package(
         tests(
             of: "LarderSettings",
             uses: [
-                "HTTPMessage", "TextCoding", "ProxyPolicy", "ServerTrust", "UpstreamTransport", "CommandSupport",
+                "HTTPMessage", "TextCoding", "ProxyPolicy", "ServerTrust", "UpstreamTransport", "SignedEntries",
+                "CommandSupport",
             ]),
         tests(
             of: "PinTools", uses: ["ProxyPolicy", "ServerTrust", "CommandSupport", "LarderSettings"]),

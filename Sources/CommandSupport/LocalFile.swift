@@ -96,6 +96,18 @@ package enum LocalFile {
         }
     }
 
+    /// Reads the file like `bytes`, for a file that decides whom Larder trusts.
+    /// - Throws: an error also if users other than the owner can change the file.
+    package static func guardedBytes(at path: String, atMost limit: Int) throws(Unreadable) -> [UInt8] {
+        try whole { () throws(Unreadable) in
+            let (handle, facts) = try opened(path)
+            guard facts.st_mode & 0o022 == 0 else {
+                throw Unreadable(reason: "other users can change the file; restrict it with `chmod go-w`")
+            }
+            return try read(handle, facts, atMost: limit)
+        }
+    }
+
     /// The sorted names of the files in a folder with one of these endings, without hidden files.
     package static func names(in folder: String, endings: [String]) throws(Unreadable) -> [String] {
         do {

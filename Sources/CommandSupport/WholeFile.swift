@@ -19,21 +19,22 @@ package enum WholeFile {
     ///   - before: the content that the file must still have. If another process has changed it since it was read, that is an error and
     ///     the file stays unchanged. Two writers that use this type wait for each other; an editor could still write in the microseconds
     ///     between this check and the rename.
+    ///   - mode: the mode of a new file. A file that is replaced keeps its mode.
     package static func write(
-        _ text: String, to path: String, replaces: Bool, inPlaceOf before: [UInt8]? = nil
+        _ text: String, to path: String, replaces: Bool, inPlaceOf before: [UInt8]? = nil, mode: mode_t = 0o644
     ) throws(Unwritten) {
-        try write(Array(text.utf8), to: path, replaces: replaces, inPlaceOf: before)
+        try write(Array(text.utf8), to: path, replaces: replaces, inPlaceOf: before, mode: mode)
     }
 
     package static func write(
-        _ bytes: [UInt8], to path: String, replaces: Bool, inPlaceOf before: [UInt8]? = nil
+        _ bytes: [UInt8], to path: String, replaces: Bool, inPlaceOf before: [UInt8]? = nil, mode: mode_t = 0o644
     ) throws(Unwritten) {
         let place = replaces ? URL(filePath: path).resolvingSymlinksInPath() : URL(filePath: path)
         let lock = before == nil ? -1 : open(place.deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         if lock >= 0 { flock(lock, LOCK_EX) }
         defer { if lock >= 0 { close(lock) } }
         let hidden = place.deletingLastPathComponent().path + "/.\(place.lastPathComponent).\(getpid())"
-        let descriptor = open(hidden, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+        let descriptor = open(hidden, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw .lastError }
         var code: Int32 = 0
         var facts = stat()

@@ -46,7 +46,7 @@ struct ImportTests {
             "CertificateAuthority", "ClientPasswords", "CommandSupport", "Foundation", "HTTPMessage", "HTTPSerialization",
             "HTTPWire",
             "LocalCA",
-            "UpstreamTransport", "PolicyTools", "ProxyPolicy", "ServerTrust", "TextCoding", "TLSChannel", "Yams",
+            "UpstreamTransport", "PolicyTools", "ProxyPolicy", "ServerTrust", "SignedEntries", "TextCoding", "TLSChannel", "Yams",
         ]
         let files = Repository.sources.filter { file in
             ["LarderSettings", "LocalCA", "CommandSupport"].contains(file.module)

@@ -111,7 +111,8 @@ enum ModuleTable {
         "LarderSettings": Module(
             [
                 "HTTPMessage", "TextCoding", "HTTPWire", "ProxyPolicy", "HTTPSerialization", "ServerTrust", "TLSChannel",
-                "CertificateAuthority", "ClientPasswords", "UpstreamTransport", "PolicyTools", "CommandSupport", "LocalCA",
+                "CertificateAuthority", "ClientPasswords", "UpstreamTransport", "SignedEntries", "PolicyTools", "CommandSupport",
+                "LocalCA",
             ], others: ["Foundation", "Yams"]),
         "PinTools": Module(
             [
@@ -135,8 +136,8 @@ enum ModuleTable {
         "LarderCLI": Module(
             [
                 "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
-                "CertificateAuthority", "ClientPasswords", "SecretScanning", "EventLoop", "UpstreamTransport", "HTTPSession",
-                "ResponseStore",
+                "CertificateAuthority", "ClientPasswords", "SecretScanning", "SignedEntries", "EventLoop", "UpstreamTransport",
+                "HTTPSession", "ResponseStore",
                 "Snapshots", "ProxyCore", "AccessLog", "AuditLog", "Telemetry", "Recordings", "ProxyServer", "ProxyAdmin",
                 "CommandSupport",
                 "LocalCA", "Downloads", "LarderSettings", "PinTools", "PolicyTools", "AdminClient", "CommandEnvironment",

@@ -6,7 +6,7 @@
 #     larder-fuzz-asan  the same and AddressSanitizer, with comparisons traced: a tenth as fast
 #
 # LarderSettings, which reads settings, needs the pure modules,
-# ServerTrust, TLSChannel, CertificateAuthority, ClientPasswords, EventLoop, UpstreamTransport, PolicyTools, CommandSupport and LocalCA; Tests/ArchitectureTests sees to it.
+# ServerTrust, SignedEntries, TLSChannel, CertificateAuthority, ClientPasswords, EventLoop, UpstreamTransport, PolicyTools, CommandSupport and LocalCA; Tests/ArchitectureTests sees to it.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -50,6 +50,7 @@ program() { # NAME, options of Swift for what is covered, for what is not, of C
     module RawStructuredFieldValues "${structured#"$root/"}/RawStructuredFieldValues" "${uncovered[@]}"
     module HTTPCaching Sources/HTTPCaching "${covered[@]}"
     module ServerTrust Sources/ServerTrust "${covered[@]}"
+    module SignedEntries Sources/SignedEntries "${covered[@]}"
     module TLSChannel Sources/TLSChannel "${uncovered[@]}"
     module CertificateAuthority Sources/CertificateAuthority "${uncovered[@]}"
     module ClientPasswords Sources/ClientPasswords "${covered[@]}"

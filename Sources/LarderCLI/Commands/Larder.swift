@@ -50,7 +50,7 @@ public struct Larder: ParsableCommand {
             DoctorCommand.self, StatusCommand.self, TopCommand.self, UICommand.self, ApprovalsCommand.self,
             ReloadCommand.self, ModeCommand.self, StopCommand.self, ExplainCommand.self, CacheCommand.self, ConfigCommand.self,
             PolicyCommand.self, PinsCommand.self, AuthorityCommand.self,
-            SnapshotCommand.self, HARCommand.self, LockCommand.self, LogCommand.self, VersionCommand.self,
+            SnapshotCommand.self, HARCommand.self, LockCommand.self, LogCommand.self, FarmCommand.self, VersionCommand.self,
             CompletionsCommand.self,
             NetworkCommand.self,
         ])

@@ -19,7 +19,7 @@ internal import HTTPMessage
 ///           2: as 1, with the farm key's id (8) before the identifier
 ///
 /// `n+` stands for a number of n bytes, followed by as many bytes as the number says.
-enum PayloadCoding {
+package enum PayloadCoding {
     enum Body {
         case inline([UInt8])
         case pieces(PiecedBody)
@@ -175,5 +175,20 @@ extension Array<UInt8> {
     fileprivate mutating func append<Count: FixedWidthInteger>(counted bytes: [UInt8], _: Count.Type) {
         append(bigEndian: Count(bytes.count))
         append(contentsOf: bytes)
+    }
+}
+
+extension PayloadCoding {
+    /// Whether a payload, if these bytes are one, is the same after it was written and read again.
+    package static func isStable(_ bytes: [UInt8]) -> Bool {
+        guard let first = try? decode(bytes, 0..<bytes.count, key: []), let written = encoded(first) else { return true }
+        guard let second = try? decode(written, 0..<written.count, key: []) else { return false }
+        return encoded(second) == written
+    }
+
+    /// - Returns: `nil` if a limit forbids writing it.
+    private static func encoded(_ decoded: Decoded) -> [UInt8]? {
+        // The limits for writing and reading are the same, so the reason is not needed.
+        try? encode(SharedEntry(decoded.response, decoded.position, chainDigest: decoded.chainDigest), body: decoded.body)
     }
 }

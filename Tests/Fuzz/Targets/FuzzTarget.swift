@@ -42,5 +42,6 @@ package struct FuzzTarget: Sendable {
         .text,
         .transforms,
         .resp,
+        .sharedEntries,
     ]
 }
