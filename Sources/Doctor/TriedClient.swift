@@ -32,7 +32,7 @@ package struct TriedClient {
     ///   - isAsked: whether to report a program that is not installed.
     package func findings(intercepts: Bool, isAsked: Bool) -> [Finding] {
         guard let tool = Tool(trial.program, in: environment), let clock = Tool("timeout", in: environment) else {
-            return isAsked ? [Finding(trial.name, .skipped, "\(trial.program) or the program timeout is not installed")] : []
+            return isAsked ? [Finding(trial.name, .skipped, "\(trial.program) or timeout (of coreutils) is not installed")] : []
         }
         let place = "\(folder)/\(trial.name)"
         guard mkdir(place, 0o700) == 0, prepare(place) else {

@@ -1,13 +1,13 @@
 /// Limits on the input from a peer. For each limit that is exceeded, there is a separate error.
 package struct ParseLimits: Equatable, Sendable {
-    /// The maximum length of a request line without its CRLF, in bytes. A longer line gets 414. RFC 9112 §3 recommends at least 8,000
-    /// bytes.
+    /// The maximum length of a request line without its CRLF, in bytes. The client gets 414 for a longer line. RFC 9112 §3
+    /// recommends at least 8,000 bytes.
     package var requestLineLength = 16 * 1024
     /// The maximum length of a status line without its CRLF, in bytes.
     package var statusLineLength = 8 * 1024
-    /// The maximum length of a head from its start line to its empty line, in bytes. A longer head gets 431.
+    /// The maximum length of a head from its start line to its empty line, in bytes. The client gets 431 for a longer head.
     package var headLength = 64 * 1024
-    /// The maximum number of field lines in a head. A head with more lines gets 431.
+    /// The maximum number of field lines in a head. The client gets 431 for more lines.
     package var fieldCount = 100
     /// The maximum number of empty lines that are skipped before a request line (RFC 9112 §2.2 requires at least one).
     package var leadingEmptyLineCount = 4

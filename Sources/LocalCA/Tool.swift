@@ -10,6 +10,8 @@ package struct Tool: Sendable {
         package let talk: [UInt8]
         /// The last line on standard error, else on standard output.
         let lastWord: String
+        /// If `false`, `lastWord` says why the tool did not start.
+        var hasStarted = true
     }
 
     /// The maximum length of the output that is read, in bytes. A list of all public roots has about 30 KiB.
@@ -41,14 +43,14 @@ package struct Tool: Sendable {
         process.standardInput = FileHandle.nullDevice
         // Output goes to files instead of pipes: of two pipes that are read one after the other, the second could fill up.
         guard let output = Self.nameless(), let talk = Self.nameless() else {
-            return Outcome(code: 127, output: [], talk: [], lastWord: "cannot be started: there is no space for its output")
+            return unstarted("cannot start \(path): there is no space for its output")
         }
         process.standardOutput = output
         process.standardError = talk
         do {
             try process.run()
         } catch {
-            return Outcome(code: 127, output: [], talk: [], lastWord: "cannot be started")
+            return unstarted("cannot start \(path)")
         }
         begun(process.processIdentifier)
         process.waitUntilExit()
@@ -57,6 +59,10 @@ package struct Tool: Sendable {
         return Outcome(
             code: process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus,
             output: said, talk: talked, lastWord: Self.lastLine(talked) ?? Self.lastLine(said) ?? "no output")
+    }
+
+    private func unstarted(_ reason: String) -> Outcome {
+        Outcome(code: 127, output: [], talk: [], lastWord: reason, hasStarted: false)
     }
 
     /// A file that exists only while it is open.

@@ -46,6 +46,6 @@ package struct TrustStoreError: Error {
     init(_ reason: String) { self.reason = reason }
 
     init(_ tool: Tool, _ outcome: Tool.Outcome) {
-        reason = "\(tool.path) exited with \(outcome.code): \(outcome.lastWord)"
+        reason = outcome.hasStarted ? "\(tool.path) exited with \(outcome.code): \(outcome.lastWord)" : outcome.lastWord
     }
 }

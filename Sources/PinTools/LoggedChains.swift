@@ -52,7 +52,7 @@ package struct LoggedChains {
     }
 
     private func remarks(_ pinned: [SHA256Digest]) -> String {
-        var lines = ["\(server.title), as in the access log until \(day):"]
+        var lines = ["\(server.title), from the access log as of \(day):"]
         for sighting in sightings {
             lines.append("  handshakes \(sighting.count), first \(sighting.first), last \(sighting.last)")
             for link in sighting.chain {

@@ -17,7 +17,7 @@ package struct AdminLimits: Sendable {
     package var lingering = 2_000
     /// How long a page's listener stays open without a client.
     package var unused = 900_000
-    /// The longest body of a request, in bytes; a longer one gets 413.
+    /// The longest body of a request, in bytes; the client gets 413 for a longer one.
     package var bodyLength = 256 * 1024
     package var head = Self.heads
 

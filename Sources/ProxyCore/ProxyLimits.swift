@@ -1,6 +1,6 @@
 /// Limits on everything that a peer can make grow during an exchange, each with its default.
 package struct ProxyLimits: Equatable, Sendable {
-    /// The maximum length of a forwarded request body, in bytes; a longer one gets 413. `nil` for no limit.
+    /// The maximum length of a forwarded request body, in bytes; the client gets 413 for a longer one. `nil` for no limit.
     package var requestBodyLength: UInt64?
     /// The maximum number of bytes of a request body that are read and discarded so that the connection can be reused.
     package var drainedBodyLength: UInt64 = 64 * 1024

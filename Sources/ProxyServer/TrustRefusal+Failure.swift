@@ -53,7 +53,7 @@ private struct Advice {
         case .notYetValid:
             "The certificate of \(subject) is not valid before \(date(\.notBefore)): the server's operator must replace it or wait, unless "
                 + "this machine's clock is wrong."
-        case .hostMismatch: "The certificate is for \(names), not for \(host)."
+        case .hostMismatch: hostMismatch
         case .untrustedRoot:
             "The chain ends at \(subject), which is not a trusted CA in \(settings): if it is your own CA, add its "
                 + "certificate there (anchors: {bundle: FILE})."
@@ -95,9 +95,11 @@ private struct Advice {
 
     private var isOfCertificates: Bool { failure.seenDigests.first == failure.certificate?.digest }
 
-    private var names: String {
+    private var hostMismatch: String {
         let names = TrustRefusal.Excerpt(failure.certificate?.names ?? [], count: Self.namedNames).joined()
-        return names.isEmpty ? "no host" : names
+        return names.isEmpty
+            ? "The certificate names no host, so it is not valid for \(host)."
+            : "The certificate is for \(names), not for \(host)."
     }
 
     private static let namedNames = 5

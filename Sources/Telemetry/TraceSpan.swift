@@ -23,7 +23,7 @@ package struct TraceSpan: Sendable {
     /// In nanoseconds since 1970.
     package var start: UInt64
     package var end: UInt64
-    /// Named as in OpenTelemetry's semantic conventions for HTTP, and `larder.…`.
+    /// The names are from OpenTelemetry's semantic conventions for HTTP; the names of Larder's own attributes begin with `larder.`.
     package var attributes: [(name: String, value: Value)]
     package var isError: Bool
 

@@ -107,7 +107,7 @@ struct RuleLimitTests {
         #expect(try stage.fetch("/b").status == 200)
     }
 
-    @Test("A response beyond the limit gets 502 by its Content-Length, also from the store")
+    @Test("If the Content-Length of a response exceeds the limit, the client gets 502, also for a stored response")
     func limitsResponses() throws {
         let stage = try Stage(rule("response_body: 9"), answer: Self.answers)
         let refused = try stage.fetch("/a")

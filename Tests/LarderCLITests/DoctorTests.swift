@@ -242,7 +242,7 @@ struct DoctorTests {
                 "good     npm, http: uses Larder", "good     npm, https: trusts Larder's root certificate",
             ],
             "\(outcome)")
-        #expect(lines.dropFirst(2).first == "skipped  ruby: ruby or the program timeout is not installed")
+        #expect(lines.dropFirst(2).first == "skipped  ruby: ruby or timeout (of coreutils) is not installed")
     }
 
     @Test(

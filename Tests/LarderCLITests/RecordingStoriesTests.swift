@@ -211,7 +211,7 @@ struct RecordingStoriesTests {
             $larder replay --expires-after 30d --on-expired fail old.larder -- curl -sS $url/a; echo $?
             """)
         #expect(outcome.output == "this is /a\nthis is /a\n125\n", "\(outcome)")
-        let told = "old.larder was recorded at 2025-01-02T03:04:05.000Z, and expires after "
+        let told = "old.larder was recorded at 2025-01-02T03:04:05.000Z, and expired 30d later "
         #expect(outcome.talk.split(separator: "\n").count { $0.contains(told) } == 2, "\(outcome.talk)")
     }
 
@@ -243,7 +243,7 @@ struct RecordingStoriesTests {
         #expect(
             outcome.output == "done\n0\n125\n125\n125\n125\n4\npending\n0\npending\n0\ndone\n", "\(outcome)")
         #expect(stage.origin.requestHeads.count == 4)
-        let age = "old.larder was recorded at 2025-01-02T03:04:05.000Z, and expires after "
+        let age = "old.larder was recorded at 2025-01-02T03:04:05.000Z, and expired 30d later "
         #expect(outcome.talk.split(separator: "\n").count { $0.contains(age) && $0.contains("every request is forwarded") } == 2)
         for said in [
             "cannot be re-recorded: the file is read-only", "cannot be re-recorded: replay.as_of selects",

@@ -31,7 +31,7 @@ struct ModeCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Write the differences that Larder found in the current or most recent mode diff; - is standard output.",
+            "Write the report of the current or the last comparison (mode diff) to this file; - is standard output.",
             valueName: "file"))
     var report: String?
 

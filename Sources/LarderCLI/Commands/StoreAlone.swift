@@ -35,7 +35,7 @@ struct StoreAlone {
             trustProblem = nil
         case .problems(let problems):
             self.loaded = loaded
-            trustProblem = problems.first?.description ?? "the settings cannot be read a second time"
+            trustProblem = problems.first?.description ?? "the trust policies in the settings cannot be read"
         }
     }
 

@@ -53,7 +53,7 @@ extension LarderSettings.Recordings {
             let lifetime = SettingsQuantity.text(ofMilliseconds: limit.wholeMilliseconds)
             return ExpiredRecording(
                 path: path,
-                description: "\(path) was recorded at \(recorded.rfc3339), and expires after \(lifetime) (replay.expires_after)")
+                description: "\(path) was recorded at \(recorded.rfc3339), and expired \(lifetime) later (replay.expires_after)")
         }
     }
 }

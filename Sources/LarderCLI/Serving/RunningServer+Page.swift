@@ -54,7 +54,7 @@ extension RunningServer {
                 }
                 guard let open = self.page.open else { return .refused(reason: "Larder cannot open a port for the page.") }
                 let link = open.access.makeLink(at: .read())
-                // The listener stays open for its whole time after the link was made.
+                // A new link restarts the time after which Larder closes an unused listener.
                 open.server.watchUse()
                 return .link(url: link.url, lifetimeMilliseconds: link.lifetimeMilliseconds)
             }, ended)

@@ -10,7 +10,7 @@ package enum OpenAPIRoute {
         }
     }
 
-    /// The route itself, for its own description.
+    /// Stands for this route in the document, which lists all routes. It is never called.
     private static let described = AdminRoute(.get, "/v1/openapi.json", .read) { _, _ in }
 
     static func document(of routes: [AdminRoute], version: String) -> JSONText {

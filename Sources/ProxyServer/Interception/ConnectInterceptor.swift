@@ -60,7 +60,7 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
         }
     }
 
-    /// All bytes received before TLS begins here.
+    /// The bytes that Larder has received from the client before it opens a tunnel or begins TLS.
     private var held: [UInt8] { handshake.octets.isEmpty ? text : handshake.octets }
 
     /// How long the client may send nothing, in milliseconds.

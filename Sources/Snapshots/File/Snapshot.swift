@@ -26,7 +26,7 @@ package final class Snapshot {
         self.path = path
         let connection = try onDatabase { () throws(DatabaseError) in try Connection(path: path, access: .immutable) }
         guard try onDatabase({ () throws(DatabaseError) in try SnapshotSchema.isOurs(on: connection) }) else {
-            throw .notASnapshot("the file has a different schema")
+            throw .notASnapshot("the file's schema is not that of a snapshot")
         }
         let tables = SnapshotTables(connection)
         self.tables = tables

@@ -28,7 +28,7 @@ enum SnapshotHeader {
                 "the file has the format version \(version), and this Larder reads only version \(SnapshotSchema.version)")
         }
         guard Int(span.bigEndian(at: 16) as UInt16) == SnapshotSchema.pageLength else {
-            throw .notASnapshot("the file has a different page size")
+            throw .notASnapshot("the file's page size is not that of a snapshot")
         }
         // A finished snapshot has no write-ahead log, no reserved bytes in its pages, text in UTF-8, and no auto-vacuum.
         guard header[18] == 1, header[19] == 1, header[20] == 0, span.bigEndian(at: 56) as UInt32 == 1,

@@ -102,7 +102,9 @@ package final class SnapshotWriter {
         guard isOurs else {
             let isEmpty = FileBasics.isEmpty(partial)
             let reason =
-                isEmpty ? "is empty: nothing was recorded; delete it and start without --resume" : "has a different schema"
+                isEmpty
+                ? "is empty: nothing was recorded; delete it and start without --resume"
+                : "does not have the schema of a recording"
             throw .notASnapshot("\(partial) \(reason)")
         }
         tables = SnapshotTables(connection)

@@ -3,8 +3,8 @@ import HTTPMessage
 /// Splits a HAR stream into its entries, so that only one entry is in memory at a time. This parser tracks only JSON's strings and
 /// brackets; another parser validates each entry.
 struct HARElements {
-    /// The maximum length of one entry, in bytes. It suffices for the heads and two bodies in base64, each of the longest length that
-    /// is searched for secrets.
+    /// The maximum length of one entry, in bytes: enough for the heads and two bodies in base64. Each body may be as long as the longest
+    /// body that is searched for secrets.
     static let elementLimit = 48 << 20
     /// The maximum nesting depth.
     static let depthLimit = 512

@@ -13,9 +13,9 @@ extension TransportConfiguration {
         return proxy != nil && refusal == .ownListener ? nil : refusal
     }
 
-    /// Why the settings for hosts and addresses forbid all traffic to this origin; `nil` if they do not. The addresses of a name count only
-    /// if the setting `resolve` lists them, and each of them is denied.
-    /// - Parameter byTunnel: in a tunnel for the client, whose scheme is not known.
+    /// Why the settings for hosts and addresses forbid all traffic to this origin; `nil` if they do not. For a host name,
+    /// only the addresses in the setting `resolve` are checked, and the origin is denied only if all of them are denied.
+    /// - Parameter byTunnel: whether the client asks for a tunnel. The scheme inside a tunnel is not known.
     package func denial(of origin: Origin, byTunnel: Bool) -> TransportError? {
         let host = origin.judgedHost
         if byTunnel, connect.way(host: host, port: origin.port) == .deny {

@@ -27,7 +27,8 @@ struct AuditReport {
             lines.append("lines \(scan.last - scan.unsealedCount + 1) to \(scan.last) are not sealed yet")
         }
         let seal = scan.newestSeal.map { "complete up to seal \($0.number) of \(scan.newestSealTime)" } ?? "not sealed"
-        let later = scan.foundWanted ? "the given seal is in the log" : "later lines are unknown"
+        let later =
+            scan.foundWanted ? "the given seal is in the log" : "without --seal, lines missing at the end are not detected"
         let extent =
             "\(scan.lineCount) line\(scan.lineCount == 1 ? "" : "s") in \(scan.fileCount) file\(scan.fileCount == 1 ? "" : "s")"
         lines.append(

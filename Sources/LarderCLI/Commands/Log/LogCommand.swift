@@ -35,8 +35,8 @@ struct LogVerifyCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A public Ed25519 key in PEM that may have signed seals. Repeatable. The default is audit/public.pem in the state "
-                + "folder.",
+            "The public key of the seals: Ed25519, in PEM. Repeatable, in case the key was replaced. The default is "
+                + "audit/public.pem in the state folder.",
             valueName: "file"))
     var key: [String] = []
 
@@ -70,7 +70,7 @@ struct LogVerifyCommand: ParsableCommand {
     private func path() throws -> String {
         if let file { return URL(filePath: file).resolvingSymlinksInPath().path }
         guard let path = try options.load().settings.log.audit else {
-            Terminal.talk("larder: the settings name no audit log (log.audit); name its file\n")
+            Terminal.talk("larder: the settings name no audit log (log.audit): give the log's file as an argument\n")
             throw ExitCode(2)
         }
         return URL(filePath: path).resolvingSymlinksInPath().path

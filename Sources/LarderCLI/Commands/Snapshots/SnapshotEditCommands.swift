@@ -98,7 +98,7 @@ extension SnapshotCommand {
 
         @Option(
             help: ArgumentHelp(
-                "A changed body that `snapshot export` wrote, or the exported folder with changed bodies.",
+                "An exported body that you have changed, or the exported folder for all changed bodies in it.",
                 valueName: "path"))
         var changed: [String]
 

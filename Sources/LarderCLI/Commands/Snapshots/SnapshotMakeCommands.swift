@@ -87,8 +87,8 @@ extension SnapshotCommand {
 
                   larder snapshot create --from-cache -o shop.larder --host shop.example --status 200
 
-                Larder searches the result for secrets once more. If it finds a secret in plain text, the command exits with 5 and creates \
-                no snapshot, unless you give --harmless.
+                Larder searches the new snapshot for secrets. If it finds a secret in plain text, the command exits with 5 and creates no \
+                snapshot, unless you give --harmless.
                 """)
 
         @Option(help: ArgumentHelp("A folder that snapshot export wrote.", valueName: "folder"))
