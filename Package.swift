@@ -117,6 +117,11 @@ let package = Package(
         module("ProxyCore", uses: ["HTTPMessage", "HTTPCaching", "ProxyPolicy"]),
         // Layer 4
         module(
+            "SharedTier",
+            uses: [
+                "HTTPMessage", "HTTPCaching", "RESPWire", "ServerTrust", "TLSChannel", "EventLoop", "ResponseStore", "CLinux",
+            ]),
+        module(
             "AccessLog", uses: ["HTTPMessage", "ServerTrust", "EventLoop", "UpstreamTransport", "ProxyCore", "CLinux"]),
         module("Telemetry", uses: ["HTTPMessage", "TextCoding", "EventLoop"]),
         module("AuditLog", uses: ["HTTPMessage", "TextCoding", "ServerTrust", "EventLoop"]),
@@ -195,7 +200,7 @@ let package = Package(
                 "HTTPSession", "ResponseStore", "Snapshots", "ProxyCore", "AccessLog", "AuditLog", "Telemetry", "Recordings",
                 "ProxyServer",
                 "ProxyAdmin", "CommandSupport", "LocalCA", "Downloads", "LarderSettings", "PinTools", "PolicyTools",
-                "AdminClient",
+                "AdminClient", "SharedTier",
                 "CommandEnvironment", "Doctor", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
@@ -289,6 +294,7 @@ let package = Package(
             of: "LarderTesting",
             uses: ["HTTPMessage", "HTTPCaching", "HTTPSerialization", "HTTPSession", "ServerTrust", "Snapshots"]),
         tests(of: "SharedFetches", uses: ["HTTPMessage", "EventLoop"]),
+        tests(of: "SharedTier", uses: ["HTTPMessage", "HTTPCaching", "RESPWire", "EventLoop", "ResponseStore"]),
         tests(of: "ProxyCore", uses: ["HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy"]),
         tests(of: "Telemetry", uses: ["HTTPMessage", "EventLoop"]),
         tests(of: "AuditLog", uses: ["HTTPMessage", "TextCoding", "ServerTrust", "EventLoop"]),
@@ -330,7 +336,7 @@ let package = Package(
                 "ClientPasswords",
                 "UpstreamTransport", "HTTPSession",
                 "ResponseStore", "Reachability", "ProxyCore", "SecretScanning", "Snapshots", "AccessLog", "Recordings",
-                "ProxyServer", "ProxyAdmin", "LarderSettings", "LarderCLI", "TestSupport",
+                "ProxyServer", "ProxyAdmin", "LarderSettings", "LarderCLI", "SharedTier", "EventLoop", "TestSupport",
                 "CLinux", "CZlib",
             ],
             swiftSettings: swift),

@@ -18,7 +18,7 @@ libraries=(
     "libcrypt libcrypt-dev"
 )
 # A test's program, Debian's package.
-programs=("python3 python3" "curl curl" "openssl openssl" "codespell codespell" "aspell aspell")
+programs=("python3 python3" "curl curl" "openssl openssl" "codespell codespell" "aspell aspell" "redis-server redis-server")
 oldest_swift="6.2"
 
 missing_packages=()

@@ -126,6 +126,14 @@ public struct CacheOverrides: Equatable, Sendable {
         return !flags.contains(.setCookie) || facts.lifetimeSource.isExplicit || setCookie == .always
     }
 
+    /// Requires that a stored response is validated before it is used, unless no request may be forwarded.
+    package mutating func validateStored() {
+        switch effectivePolicy {
+        case .useProtocol, .storedElseLoad: policy = .revalidate
+        case .reload, .reloadAll, .storedOnly, .revalidate: break
+        }
+    }
+
     package var effectivePolicy: CachePolicy { policy ?? .useProtocol }
 
     /// Whether the request must not be forwarded, because of only-if-cached (RFC 9111 §5.2.1.7), because of a rule, or because the

@@ -152,8 +152,12 @@ extension ReuseTerms {
     /// The `detail` that says why the response could be used. This `detail` takes precedence over the source of the lifetime.
     fileprivate var detail: StaticString? {
         if usedUnsafe { return "unsafe" }
-        if isByRecordedChain { return Self.recordedChainWord }
-        return isPastObjection ? StaleReason.offline.word : nil
+        switch circumstance {
+        case .none: return nil
+        case .recordedChain: return Self.recordedChainWord
+        case .pastObjection: return StaleReason.offline.word
+        case .shared: return Self.sharedWord
+        }
     }
 }
 

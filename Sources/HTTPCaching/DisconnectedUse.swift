@@ -13,7 +13,7 @@ extension Reuse {
         let decision = decideStored(facts, clock, .offline, request, overrides)
         if decision.isStale, !overrides.permitsOfflineUse(staleness: clock.staleness) { return .offlineMiss(.maxStaleOffline) }
         guard case .fresh(var terms) = decision else { return decision }
-        terms.isPastObjection = objection(of: request, clock) != nil || overrides.effectivePolicy.alwaysAsks
+        if objection(of: request, clock) != nil || overrides.effectivePolicy.alwaysAsks { terms.circumstance = .pastObjection }
         return .fresh(terms)
     }
 }

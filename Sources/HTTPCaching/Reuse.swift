@@ -9,15 +9,29 @@ package struct ReuseTerms: Equatable, Sendable {
     package let lifetimeSource: LifetimeSource
     /// Whether the response is served only because of an unsafe rule.
     package let usedUnsafe: Bool
-    /// Whether the response was received under another trust policy, and is used because Larder cannot contact the origin server. The
-    /// active policy accepts the certificate chain recorded with the response.
-    package internal(set) var isByRecordedChain = false
-    /// Whether the response is fresh, but the request or a rule requires contacting the origin server. That requirement is ignored, since
-    /// the cache is disconnected.
-    package internal(set) var isPastObjection = false
+    /// What is special about this use.
+    package internal(set) var circumstance = Circumstance.none
+
+    package enum Circumstance: UInt8, Sendable {
+        case none
+        /// The response was received under another trust policy, and is used because Larder cannot contact the origin server. The active
+        /// policy accepts the certificate chain recorded with the response.
+        case recordedChain
+        /// The response is fresh, but the request or a rule requires contacting the origin server. That requirement is ignored, since the
+        /// cache is disconnected.
+        case pastObjection
+        /// Another machine has fetched the response, and the shared tier had it.
+        case shared
+    }
+
+    package var isByRecordedChain: Bool { circumstance == .recordedChain }
+    package var isPastObjection: Bool { circumstance == .pastObjection }
+    package var isShared: Bool { circumstance == .shared }
 
     /// The word for `isByRecordedChain` in fields and logs.
     package static var recordedChainWord: StaticString { "recorded_chain" }
+    /// The word for `isShared` in fields and logs.
+    package static var sharedWord: StaticString { "shared_tier" }
 }
 
 /// Whether a stored response satisfies a request (RFC 9111 §4). A trivial type (no reference counts).
@@ -41,6 +55,13 @@ package enum ReuseDecision: Equatable, Sendable {
         case .staleAllowed(_, let reason): reason.wantsValidation
         case .fresh, .notSatisfiable, .offlineMiss: false
         }
+    }
+
+    /// The same decision for a response that the shared tier had.
+    package var fromSharedTier: ReuseDecision {
+        guard case .fresh(var terms) = self else { return self }
+        terms.circumstance = .shared
+        return .fresh(terms)
     }
 
     /// The word for `notSatisfiable`: the name of the decision, and the code of the error that the client gets.

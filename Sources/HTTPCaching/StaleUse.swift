@@ -150,10 +150,10 @@ extension ReuseDecision {
     fileprivate var byRecordedChain: ReuseDecision {
         switch self {
         case .fresh(var terms):
-            terms.isByRecordedChain = true
+            terms.circumstance = .recordedChain
             return .fresh(terms)
         case .staleAllowed(var terms, let reason):
-            terms.isByRecordedChain = true
+            terms.circumstance = .recordedChain
             return .staleAllowed(terms, reason)
         case .validate, .forward, .notSatisfiable, .offlineMiss: return self
         }

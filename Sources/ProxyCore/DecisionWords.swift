@@ -6,7 +6,8 @@ extension ReuseDecision {
         switch self {
         case .fresh(let terms) where terms.isByRecordedChain, .staleAllowed(let terms, _) where terms.isByRecordedChain:
             ReuseTerms.recordedChainWord
-        case .fresh(let terms): terms.isPastObjection ? StaleReason.offline.word : "fresh"
+        case .fresh(let terms):
+            terms.isPastObjection ? StaleReason.offline.word : terms.isShared ? ReuseTerms.sharedWord : "fresh"
         case .staleAllowed(_, let reason): reason.word
         case .validate(let reason), .forward(let reason): reason.word
         case .notSatisfiable: Self.notSatisfiableWord

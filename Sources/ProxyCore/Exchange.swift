@@ -23,7 +23,7 @@ import ProxyPolicy
 ///     Exchange+LookUp
 ///     lookingUp ──lookedUp──▶ delivering                                         (fresh, or stale and allowed)
 ///               └───────────▶ joining | fetching                                 (nothing to use, or it is to be validated)
-///     joining ──leadsFetch──▶ fetching   joining ──fetchShared──▶ delivering   joining ──fetchNotShared, fetchesAlone──▶ fetching
+///     joining ──leadsFetch──▶ fetching   joining ──fetchShared, sharedFound──▶ delivering   joining ──fetchNotShared, fetchesAlone──▶ fetching
 ///     delivering (a stored response that a rule transforms) ──▶ transforming ──transformed──▶ delivering
 ///     lookingUp, fetching ──▶ judging ──recordedChainJudged──▶ delivering        (the origin cannot be contacted)
 ///
@@ -229,6 +229,10 @@ package struct Exchange: ~Copyable, Sendable {
             guard state == .joining else { return }
             if let length { cache.selectedLength = length }
             share(shared, at: now, into: &commands)
+
+        case .sharedFound(let shared, let now):
+            guard state == .joining else { return }
+            sharedFound(shared, at: now, into: &commands)
 
         case .fetchAbandoned:
             guard state == .joining else { return }

@@ -127,6 +127,8 @@ package final class ExchangeContext: Sendable {
     /// Whether plain-text requests to a host (in lower case, without brackets) and port are allowed. They are forbidden if the host's keys
     /// are pinned (T49). `nil` if they are allowed for every host.
     package let plaintextRule: PlaintextLookUp?
+    /// Whether stored responses must be validated before they are used, because the purges of other machines may be unknown here.
+    package let validatesStored: Bool
     /// The active trust policy for an https origin (`ProxyServer+Trust.swift` sets this function). `nil` if stored responses are not bound
     /// to trust policies.
     package let activeTrust: (@Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> ActiveTrust)?
@@ -157,7 +159,7 @@ package final class ExchangeContext: Sendable {
         hostMismatch: HostMismatch = .ignore, setCookie: SetCookieStorage = .explicit,
         targets: TargetedCacheControl = .none, tellsKey: Bool = false, ownAddresses: [OwnAddress] = [],
         rootCertificate: RootCertificate? = nil, runName: [UInt8] = [],
-        purgeClients: [AddressRange] = [], plaintextRule: PlaintextLookUp? = nil,
+        purgeClients: [AddressRange] = [], validatesStored: Bool = false, plaintextRule: PlaintextLookUp? = nil,
         activeTrust: (@Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> ActiveTrust)? = nil,
         judgeChain: JudgeChain? = nil,
         trustSummary: @escaping @Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> TrustSummary? = { _, _, _ in nil
@@ -183,6 +185,7 @@ package final class ExchangeContext: Sendable {
         self.rootCertificate = rootCertificate
         self.runName = runName
         self.purgeClients = purgeClients
+        self.validatesStored = validatesStored
         self.plaintextRule = plaintextRule
         self.activeTrust = activeTrust
         self.judgeChain = judgeChain
@@ -200,6 +203,8 @@ package final class ExchangeContext: Sendable {
     func complete(_ cache: inout CacheOverrides) {
         if cache.setCookie == nil { cache.setCookie = setCookie }
         cache.isDisconnected = mode.isClosed
+        // A rule that uses stored responses of any age must not use one that was purged.
+        if validatesStored { cache.validateStored() }
         cache.offlineStalenessLimit = offlineStalenessLimit
     }
 

@@ -51,6 +51,8 @@ package enum ExchangeEvent: Sendable {
     case lookedUp([StoredResponse], isComplete: Bool, at: Timestamp)
     /// No other request is fetching this key, so this exchange fetches for all requests that join.
     case leadsFetch(at: Timestamp)
+    /// This exchange leads the fetch, and the shared tier has this response, which the local store has now too.
+    case sharedFound(StoredResponse, at: Timestamp)
     /// A recent response for this key could not be shared, so requests do not wait for each other. This exchange fetches only for
     /// its own client.
     case fetchesAlone(at: Timestamp)

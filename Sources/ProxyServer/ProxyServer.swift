@@ -30,19 +30,22 @@ package final class ProxyServer: Sendable {
     ///   - transparent: the sockets for clients that connect to origins' addresses; `nil` for none.
     package init(
         _ settings: ServerSettings, rules: PolicyRuleSet, shadow: PolicyRuleSet? = nil, store: ResponseStore,
+        tier: (any SharedResponses)? = nil,
         sockets: [ListeningSocket], transparent: TransparentSockets? = nil, loops: Int,
         budgets: UpstreamBudgets = UpstreamBudgets(), accessLog: AccessLog, auditLog: AuditLog? = nil,
         telemetry: Telemetry? = nil,
         warn: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(SystemError) {
         addresses = sockets.map(\.address)
-        let source = SettingsSource(settings: settings, rules: rules, shadow: shadow)
+        var source = SettingsSource(settings: settings, rules: rules, shadow: shadow)
+        // Until the farm has confirmed that this machine knows all purges.
+        source.validatesStored = tier != nil
         self.source = Guarded(source)
         let current = Self.current(source, addresses: addresses, after: nil, warn)
         var handshakeBeginners: [LoopThread] = []
         for index in 0..<loops { handshakeBeginners.append(try LoopThread(name: "handshakes-\(index)", .beside)) }
         let shared = ServerShared(
-            store: store, checks: try CheckPool(), leafMaker: try LoopThread(name: "leaves", .beside),
+            store: store, tier: tier, checks: try CheckPool(), leafMaker: try LoopThread(name: "leaves", .beside),
             handshakeBeginners: handshakeBeginners, budgets: budgets, accessLog: accessLog, auditLog: auditLog,
             telemetry: telemetry,
             instance: UInt64.random(in: 0...UInt64.max), current: current, warn: warn)
@@ -147,6 +150,12 @@ package final class ProxyServer: Sendable {
     /// The status of the network, for users; `nil` if the mode is not `auto`.
     package var networkStatus: String? { network.status?.description }
 
+    /// Requires that stored responses are validated before they are used, or no longer requires it. Activated for all later requests.
+    package func validateStored(_ isRequired: Bool) {
+        if source.withLock({ $0.validatesStored == isRequired }) { return }
+        activate { $0.validatesStored = isRequired }
+    }
+
     /// Overrides the network status; `nil` removes the override. Has no effect if the mode is not `auto`.
     package func forceNetwork(_ status: ReachabilityStatus?) { network.force(status) }
 
@@ -173,7 +182,8 @@ package final class ProxyServer: Sendable {
         return ServerShared.Current(
             settings: settings,
             context: context(
-                settings, rules: source.rules, shadow: source.shadow, addresses: addresses, network: source.network),
+                settings, rules: source.rules, shadow: source.shadow, addresses: addresses, network: source.network,
+                validatesStored: source.validatesStored),
             interception: interception(settings, after: previous?.interception, warn),
             recordings: ActiveRecordings(layers: settings.layers, file: settings.recording))
     }
@@ -193,7 +203,7 @@ package final class ProxyServer: Sendable {
     /// The exchange context for these settings and rules.
     package static func context(
         _ settings: ServerSettings, rules: PolicyRuleSet, shadow: PolicyRuleSet? = nil, addresses: [PeerAddress],
-        network: ReachabilityStatus = .unknown
+        network: ReachabilityStatus = .unknown, validatesStored: Bool = false
     ) -> ExchangeContext {
         let mode = settings.mode(on: network)
         return ExchangeContext(
@@ -207,6 +217,7 @@ package final class ProxyServer: Sendable {
             ownAddresses: addresses.enumerated().map { OwnNames.of($1, settings.tls(ofListener: $0)) },
             rootCertificate: settings.authority.map { RootCertificate(der: $0.root.der, pem: Array($0.rootText.utf8)) },
             runName: Array(settings.runName.utf8), purgeClients: settings.purgeClients,
+            validatesStored: validatesStored,
             plaintextRule: settings.transport.trust.flatMap(plaintextRule),
             activeTrust: activeTrust(settings.transport.trust), judgeChain: judgeChain(settings.transport.trust),
             trustSummary: trustSummary(settings.transport.trust), denial: denial(settings.transport),

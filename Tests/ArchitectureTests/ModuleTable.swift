@@ -70,6 +70,10 @@ enum ModuleTable {
             ["HTTPMessage", "HTTPCaching", "EventLoop", "ResponseStore"], others: ["Synchronization"]),
         "ProxyCore": Module(["HTTPMessage", "HTTPCaching", "ProxyPolicy"]),
         // Layer 4
+        "SharedTier": Module(
+            [
+                "HTTPMessage", "HTTPCaching", "RESPWire", "ServerTrust", "TLSChannel", "EventLoop", "ResponseStore", "CLinux",
+            ], others: ["Glibc", "Synchronization"]),
         "AccessLog": Module(
             ["HTTPMessage", "ServerTrust", "EventLoop", "UpstreamTransport", "ProxyCore", "CLinux"],
             others: ["Glibc", "Synchronization"]),
@@ -141,7 +145,7 @@ enum ModuleTable {
                 "Snapshots", "ProxyCore", "AccessLog", "AuditLog", "Telemetry", "Recordings", "ProxyServer", "ProxyAdmin",
                 "CommandSupport",
                 "LocalCA", "Downloads", "LarderSettings", "PinTools", "PolicyTools", "AdminClient", "CommandEnvironment",
-                "Doctor",
+                "Doctor", "SharedTier",
                 "CLinux",
             ], others: ["Foundation", "Dispatch", "Synchronization", "ArgumentParser", "Logging"]),
         "larder": Module(["LarderCLI"]),

@@ -81,6 +81,7 @@ extension ExchangeDriver {
     func invalidate() {
         worker.fetches.invalidate(exchange.changes.invalidatedKeys)
         store.invalidate(exchange.changes.invalidatedKeys)
+        worker.shared.tier?.invalidate(exchange.changes.invalidatedKeys)
     }
 
     /// Purges stored responses. The exchange continues when they are deleted. A purge of keys is acknowledged at that point.

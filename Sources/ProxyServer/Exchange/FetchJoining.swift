@@ -10,6 +10,8 @@ final class FetchJoining {
     private var joined: (entry: FetchEntry, number: Int, reply: Reply<SharedFetch>)?
     /// The timer of the wait; `nil` if the wait has no time limit.
     private var timer: TimerID?
+    /// The look-up in the shared tier; `nil` if none is in progress.
+    private var asking: Reply<SharedAnswer>?
 
     func join(for driver: ExchangeDriver) {
         let (worker, epoch) = (driver.worker, driver.epoch)
@@ -39,10 +41,44 @@ final class FetchJoining {
     private func lead(_ entry: FetchEntry, for driver: ExchangeDriver) {
         driver.storing.lead(entry)
         guard driver.exchange.looksAgainWhenLeading, let stored = driver.newestInMemory else {
+            if let tier = driver.worker.shared.tier, driver.exchange.asksSharedTier { return ask(tier, for: driver) }
             return driver.handle(.leadsFetch(at: driver.now))
         }
         driver.storing.releaseJoined(.complete(stored), for: driver)
         driver.handle(.fetchShared(stored, at: driver.now))
+    }
+
+    // MARK: The shared tier
+
+    private func ask(_ tier: any SharedResponses, for driver: ExchangeDriver) {
+        let epoch = driver.epoch
+        let lookUp = SharedLookUp(
+            key: driver.exchange.key, request: driver.exchange.request, secondaryKey: driver.exchange.secondaryKey,
+            since: driver.store.moment(of: driver.exchange.key))
+        let reply = driver.loop.reply { [self] (answer: SharedAnswer) in
+            guard driver.epoch == epoch else { return }
+            asking = nil
+            receive(answer, since: lookUp.since, for: driver)
+            driver.client?.flush()
+        }
+        asking = reply
+        tier.find(lookUp, reply: reply)
+    }
+
+    private func receive(_ answer: SharedAnswer, since: StoreEpoch, for driver: ExchangeDriver) {
+        switch answer {
+        case .absent: break
+        case .leads(let lease): driver.storing.share(under: lease)
+        case .found(let response, let lease):
+            driver.storing.share(under: lease)
+            // A purge or an invalidation may have come since the look-up began.
+            guard case .accepted(let kept) = driver.store.put(response, since: since) else { break }
+            if driver.exchange.mayUse(shared: kept, at: driver.now) {
+                driver.storing.releaseJoined(.complete(kept), for: driver)
+            }
+            return driver.handle(.sharedFound(kept, at: driver.now))
+        }
+        driver.handle(.leadsFetch(at: driver.now))
     }
 
     private func receive(_ shared: SharedFetch, for driver: ExchangeDriver) {
@@ -93,7 +129,14 @@ final class FetchJoining {
         driver.client?.flush()
     }
 
-    func exchangeEnded(for driver: ExchangeDriver) { if joined != nil || timer != nil { _ = leave(for: driver) } }
+    func exchangeEnded(for driver: ExchangeDriver) {
+        if joined != nil || timer != nil { _ = leave(for: driver) }
+        guard let asking else { return }
+        // The client has left while the shared tier was asked: one of the waiting requests asks again.
+        self.asking = nil
+        driver.loop.forget(asking)
+        driver.storing.releaseJoined(.abandoned, for: driver)
+    }
 
     /// Stops waiting for the joined fetch.
     /// - Returns: whether it was waiting.

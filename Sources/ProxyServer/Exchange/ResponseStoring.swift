@@ -13,9 +13,12 @@ final class ResponseStoring {
     private(set) var pending: PendingResponse?
     /// The store's invalidation epoch at the time when the request was sent.
     private var moment = StoreEpoch.beginning
+    /// The right to give the response to the other machines of a farm; `nil` without a shared tier.
+    private var lease: SharedLease?
 
     func reset() {
         pending = nil
+        lease = nil
         if gathered.capacity > Self.keptCapacity { gathered = [] } else { gathered.removeAll(keepingCapacity: true) }
     }
 
@@ -28,8 +31,18 @@ final class ResponseStoring {
 
     func lead(_ entry: FetchEntry) { self.entry = entry }
 
+    /// Notes that the response will be given to the other machines.
+    func share(under lease: SharedLease?) { self.lease = lease }
+
+    private func offer(_ stored: StoredResponse, for driver: ExchangeDriver) {
+        guard let lease else { return }
+        self.lease = nil
+        driver.worker.shared.tier?.offer(stored, under: lease)
+    }
+
     /// Ends the shared fetch: notifies the joined requests; later requests fetch again.
     func releaseJoined(_ result: SharedFetch, isUnshareable: Bool = false, for driver: ExchangeDriver) {
+        if lease != nil { lease = nil }
         guard let entry else { return }
         self.entry = nil
         driver.worker.fetches.remove(entry, isUnshareable: isUnshareable)
@@ -199,6 +212,7 @@ final class ResponseStoring {
         switch driver.store.put(stored, isPromised: isPromised, since: moment) {
         case .accepted(let kept):
             if driver.exchange.transform.source != nil { driver.transforming.keep(for: kept, driver) }
+            offer(kept, for: driver)
             releaseJoined(.complete(kept), for: driver)
         case .busy: reject(.busy, for: driver)
         case .invalidated: reject(.invalidatedInStore, sharing: stored, for: driver)
@@ -215,8 +229,13 @@ final class ResponseStoring {
         // A response that is not kept is only for its current readers.
         guard !pending.isTooLongToKeep, let entry else { return }
         self.entry = nil
-        let fetches = driver.worker.fetches
-        pending.whenStored(driver.loop.reply { (_: PendingOutcome) in fetches.remove(entry) })
+        let (fetches, tier, lease) = (driver.worker.fetches, driver.worker.shared.tier, lease)
+        self.lease = nil
+        pending.whenStored(
+            driver.loop.reply { (outcome: PendingOutcome) in
+                fetches.remove(entry)
+                if let lease, case .stored(let stored) = outcome { tier?.offer(stored, under: lease) }
+            })
     }
 
     func abort() { pending?.abort() }
@@ -264,6 +283,7 @@ final class ResponseStoring {
         else {
             return
         }
+        offer(selected, for: driver)
         releaseJoined(.complete(selected), for: driver)
     }
 

@@ -22,6 +22,8 @@ final class ServerShared: Sendable {
     }
 
     let store: ResponseStore
+    /// The responses that several machines share; `nil` if the settings name no shared tier.
+    let tier: (any SharedResponses)?
     let fetches = FetchTable()
     let background = BackgroundCount()
     let checks: CheckPool
@@ -51,13 +53,15 @@ final class ServerShared: Sendable {
     private let state: Guarded<Current>
 
     init(
-        store: ResponseStore, checks: CheckPool, leafMaker: LoopThread, handshakeBeginners: [LoopThread],
+        store: ResponseStore, tier: (any SharedResponses)?, checks: CheckPool, leafMaker: LoopThread,
+        handshakeBeginners: [LoopThread],
         budgets: UpstreamBudgets,
         accessLog: AccessLog, auditLog: AuditLog?, telemetry: Telemetry?, instance: UInt64,
         current: Current,
         warn: @escaping @Sendable (String) -> Void
     ) {
         self.store = store
+        self.tier = tier
         self.checks = checks
         self.leafMaker = leafMaker
         self.handshakeBeginners = handshakeBeginners

@@ -10,6 +10,8 @@ struct SettingsSource: Sendable {
     /// Rules whose verdicts are only reported; `nil` for none.
     var shadow: PolicyRuleSet?
     var network = ReachabilityStatus.unknown
+    /// Whether stored responses must be validated, because the farm's purges may be unknown.
+    var validatesStored = false
     /// Counts the changes: values derived from an older version are not activated.
     fileprivate(set) var version = 0
 

@@ -68,9 +68,9 @@ extension StoreFilter {
     }
 
     /// One line per condition, as stored with a purge. No text contains a line break.
-    var encoded: [UInt8] { Array(words.map { "\($0.word.rawValue) \($0.text)\n" }.joined().utf8) }
+    package var encoded: [UInt8] { Array(words.map { "\($0.word.rawValue) \($0.text)\n" }.joined().utf8) }
 
-    init?(encoded: [UInt8]) {
+    package init?(encoded: [UInt8]) {
         self.init()
         for line in String(decoding: encoded, as: UTF8.self).split(separator: "\n") {
             let parts = line.split(separator: " ", maxSplits: 1)

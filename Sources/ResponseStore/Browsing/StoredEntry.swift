@@ -40,7 +40,7 @@ package struct StoredEntry: Sendable {
     }
 
     /// - Parameter bodyLength: the declared length, if the body has not arrived yet.
-    init(_ response: StoredResponse, isMemoryOnly: Bool = false, bodyLength: UInt64? = nil) {
+    package init(_ response: StoredResponse, isMemoryOnly: Bool = false, bodyLength: UInt64? = nil) {
         row = response.row
         key = response.key
         facts = response.facts

@@ -1,9 +1,12 @@
 import AccessLog
 import Foundation
+import HTTPMessage
 import ProxyPolicy
 import ProxyServer
 import Recordings
 import ResponseStore
+import SharedTier
+import Synchronization
 import TestSupport
 import UpstreamTransport
 
@@ -15,6 +18,11 @@ final class TestProxy {
     let server: ProxyServer
     let store: ResponseStore
     let log: AccessLog
+    /// The shared tier; `nil` without an engine.
+    let tier: SharedTier?
+    private let binding: TierBinding
+    /// How far `pass` has moved the clock, in milliseconds.
+    private let tierAdvance = ClockAdvance()
     /// The folder of the store and the access log. It is removed with the proxy.
     let folder: TestFolder
     private let storePath: String
@@ -36,6 +44,7 @@ final class TestProxy {
         _ yaml: String = "", shadow: String? = nil, loops: Int = 1, host: String = "127.0.0.1", storePath: String? = ":memory:",
         folder: TestFolder? = nil, queueLength: Int = UpstreamBudgets.usualQueueLength,
         store adjust: (inout StoreConfiguration) -> Void = { _ in },
+        engine: TierConfiguration? = nil, warn: @escaping @Sendable (String) -> Void = { _ in },
         change: (inout ServerSettings) -> Void = { _ in }
     ) throws {
         self.folder = try folder ?? TestFolder()
@@ -54,10 +63,19 @@ final class TestProxy {
         log = try AccessLog(
             .init(path: "\(self.folder.path)/access.log", format: logFormat, includesQuery: settings.log.access.includesQuery))
         budgets = ServerAssembly.budgets(settings, queueLength: queueLength)
+        let advance = tierAdvance
+        binding = TierBinding(
+            storePath: storePath == ":memory:" ? nil : self.storePath,
+            now: { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000) + advance.value) },
+            warn: warn)
+        tier = try engine.map { [binding, store] engine in
+            try SharedTier(engine, coder: { PlainEntries() }, store: store, hooks: binding.hooks)
+        }
         server = try ProxyServer(
-            serving, rules: settings.policy, shadow: shadow.map { try Self.settings($0).policy }, store: store,
+            serving, rules: settings.policy, shadow: shadow.map { try Self.settings($0).policy }, store: store, tier: tier,
             sockets: [ListeningSocket(host: host, port: 0)],
             loops: loops, budgets: budgets, accessLog: log)
+        if tier != nil { binding.bind(server) }
     }
 
     deinit { stop() }
@@ -66,6 +84,8 @@ final class TestProxy {
     func stop() {
         if isStopped { return }
         isStopped = true
+        binding.bind(nil)
+        tier?.stop()
         server.stop()
         store.shutdown()
         if let recording {
@@ -85,6 +105,7 @@ final class TestProxy {
 
     /// Moves the clock of response ages ahead.
     func pass(seconds: Int64) {
+        tierAdvance.add(seconds * 1000)
         let passed = DispatchSemaphore(value: 0)
         server.advanceWallClock(milliseconds: seconds * 1000) { passed.signal() }
         passed.wait()
@@ -106,6 +127,12 @@ final class TestProxy {
         case .problems(let problems): throw SettingsRefused(problems: problems.map(\.description))
         }
     }
+}
+
+private final class ClockAdvance: Sendable {
+    private let milliseconds = Atomic<Int64>(0)
+    func add(_ count: Int64) { milliseconds.add(count, ordering: .relaxed) }
+    var value: Int64 { milliseconds.load(ordering: .relaxed) }
 }
 
 struct SettingsRefused: Error {
