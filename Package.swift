@@ -60,6 +60,7 @@ let package = Package(
         module("HTTPMessage", uses: []),
         module("TextCoding", uses: []),
         module("Metrics", uses: []),
+        module("ParentSelection", uses: []),
         // Layer 1
         module("HTTPWire", uses: ["HTTPMessage"]),
         module(
@@ -88,7 +89,8 @@ let package = Package(
         module(
             "UpstreamTransport",
             uses: [
-                "HTTPMessage", "HTTPWire", "HTTP2Wire", "HTTPCaching", "ServerTrust", "TLSChannel", "EventLoop", "CCurl",
+                "ParentSelection", "HTTPMessage", "HTTPWire", "HTTP2Wire", "HTTPCaching", "ServerTrust", "TLSChannel",
+                "EventLoop", "CCurl",
                 "CLinux",
             ]),
         module(
@@ -125,8 +127,8 @@ let package = Package(
             uses: [
                 "HTTPMessage", "HTTPWire", "HTTP2Wire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
                 "TLSChannel",
-                "CertificateAuthority", "ClientPasswords", "EventLoop", "UpstreamTransport", "ResponseStore", "Reachability",
-                "Snapshots",
+                "CertificateAuthority", "ClientPasswords", "EventLoop", "ParentSelection", "UpstreamTransport", "ResponseStore",
+                "Reachability", "Snapshots",
                 "TextCoding", "ProxyCore", "AccessLog", "AuditLog", "Telemetry", "Recordings", "BodyTransforms", "SharedFetches",
                 "Metrics",
                 "CLinux",
@@ -135,7 +137,7 @@ let package = Package(
             "ProxyAdmin",
             uses: [
                 "HTTPMessage", "TextCoding", "Metrics", "HTTPWire", "HTTPCaching", "ProxyPolicy", "EventLoop", "ResponseStore",
-                "ProxyCore", "AuditLog", "ProxyServer", "CLinux",
+                "ProxyCore", "AuditLog", "ParentSelection", "ProxyServer", "CLinux",
             ],
             // scripts/page-files.py makes Swift sources of them.
             leavingOut: ["Page/Files"]),
@@ -237,6 +239,7 @@ let package = Package(
         .testTarget(name: "FuzzReplayTests", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Replay", swiftSettings: swift),
         tests(of: "HTTPMessage"),
         tests(of: "Metrics"),
+        tests(of: "ParentSelection"),
         tests(of: "HTTPWire", uses: ["HTTPMessage", "FuzzTargets"]),
         tests(of: "HTTP2Wire", uses: ["HTTPMessage"]),
         tests(of: "HTTPCaching", uses: ["HTTPMessage"]),
@@ -252,7 +255,7 @@ let package = Package(
         tests(of: "Reachability", uses: ["EventLoop", "CLinux"]),
         tests(
             of: "UpstreamTransport",
-            uses: ["HTTPMessage", "HTTPWire", "HTTP2Wire", "ServerTrust", "EventLoop", "CLinux"]),
+            uses: ["ParentSelection", "HTTPMessage", "HTTPWire", "HTTP2Wire", "ServerTrust", "EventLoop", "CLinux"]),
         tests(
             of: "HTTPSession",
             uses: [
@@ -308,7 +311,7 @@ let package = Package(
             dependencies: [
                 "HTTPMessage", "HTTP2Wire", "HTTPCaching", "ProxyPolicy", "ServerTrust", "CertificateAuthority",
                 "ClientPasswords",
-                "UpstreamTransport", "HTTPSession",
+                "ParentSelection", "UpstreamTransport", "HTTPSession",
                 "ResponseStore", "Reachability", "ProxyCore", "SecretScanning", "Snapshots", "AccessLog", "Recordings",
                 "ProxyServer", "ProxyAdmin", "LarderSettings", "LarderCLI", "TestSupport",
                 "CLinux", "CZlib",

@@ -15,7 +15,8 @@ enum ModuleTable {
     /// These modules receive time, randomness and bytes as arguments. They use no clock, socket, file or lock.
     /// OpenSSL generates the random keys and serial numbers of CertificateAuthority, ClientPasswords and SecretScanning.
     static let pureModules: Set<String> = [
-        "HTTPMessage", "TextCoding", "Metrics", "HTTPWire", "HTTP2Wire", "HTTPCaching", "ProxyPolicy", "ServerTrust",
+        "HTTPMessage", "TextCoding", "Metrics", "ParentSelection", "HTTPWire", "HTTP2Wire", "HTTPCaching", "ProxyPolicy",
+        "ServerTrust",
         "CertificateAuthority", "ClientPasswords", "SecretScanning", "PolicyTools", "ProxyCore",
     ]
 
@@ -25,6 +26,7 @@ enum ModuleTable {
         "HTTPMessage": Module([]),
         "TextCoding": Module([]),
         "Metrics": Module([]),
+        "ParentSelection": Module([]),
         // Layer 1
         "HTTPWire": Module(["HTTPMessage"]),
         "HTTP2Wire": Module(["HTTPMessage", "HTTPWire", "CNghttp2"]),
@@ -43,7 +45,11 @@ enum ModuleTable {
         "EventLoop": Module(["CLinux"], others: ["Glibc", "Synchronization"]),
         "Reachability": Module(["EventLoop", "CLinux"], others: ["Glibc"]),
         "UpstreamTransport": Module(
-            ["HTTPMessage", "HTTPWire", "HTTP2Wire", "HTTPCaching", "ServerTrust", "TLSChannel", "EventLoop", "CCurl", "CLinux"],
+            [
+                "ParentSelection", "HTTPMessage", "HTTPWire", "HTTP2Wire", "HTTPCaching", "ServerTrust", "TLSChannel",
+                "EventLoop",
+                "CCurl", "CLinux",
+            ],
             others: ["Glibc", "Synchronization"]),
         "HTTPSession": Module(
             [
@@ -78,8 +84,8 @@ enum ModuleTable {
             [
                 "HTTPMessage", "HTTPWire", "HTTP2Wire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
                 "TLSChannel",
-                "CertificateAuthority", "ClientPasswords", "EventLoop", "UpstreamTransport", "ResponseStore", "Reachability",
-                "Snapshots",
+                "CertificateAuthority", "ClientPasswords", "EventLoop", "ParentSelection", "UpstreamTransport", "ResponseStore",
+                "Reachability", "Snapshots",
                 "TextCoding", "ProxyCore", "AccessLog", "AuditLog", "Telemetry", "Recordings", "BodyTransforms", "SharedFetches",
                 "Metrics",
                 "CLinux",
@@ -87,7 +93,7 @@ enum ModuleTable {
         "ProxyAdmin": Module(
             [
                 "HTTPMessage", "TextCoding", "Metrics", "HTTPWire", "HTTPCaching", "ProxyPolicy", "EventLoop", "ResponseStore",
-                "ProxyCore", "AuditLog",
+                "ProxyCore", "AuditLog", "ParentSelection",
                 "ProxyServer", "CLinux",
             ], others: ["Glibc"]),
         // Layer 5
