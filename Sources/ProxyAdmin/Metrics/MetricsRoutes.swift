@@ -13,7 +13,8 @@ package enum MetricsRoutes {
                 let format = format(for: request)
                 let reply = exchange.loop.reply { (answer: (LoopStatistics, MetricsSnapshot)) in
                     let report = MetricsReport(
-                        process: process, mode: server.mode, loops: answer.0, metrics: answer.1, store: store.statistics)
+                        process: process, mode: server.mode, loops: answer.0, metrics: answer.1, store: store.statistics,
+                        parentGroups: server.parentGroups)
                     exchange.answer(contentType: format.contentType, body: Array(format.text(of: report.families).utf8))
                 }
                 server.metrics(reply)
