@@ -7,6 +7,14 @@ import Testing
 
 @Suite("Parents: Larders that share requests by a hash")
 struct ParentTests {
+    /// The outcomes of requests on several threads.
+    private final class Tally: Sendable {
+        private let outcomes = Guarded<[String?]>([])
+        var count: Int { outcomes.withLock { $0.count } }
+        var failures: [String] { outcomes.withLock { $0.compactMap { $0 } } }
+        func note(_ failure: String?) { outcomes.withLock { $0.append(failure) } }
+    }
+
     @Test("A parent caches https URLs, and all children send a URL to the same parent")
     func shares() throws {
         let stage = try FarmStage(parents: 3)
@@ -66,24 +74,27 @@ struct ParentTests {
     func survivesLoss(loops: Int) throws {
         let stage = try FarmStage(parents: 3)
         let child = try stage.child(loops: loops)
-        let failures = Guarded<[String]>([])
-        let count = Guarded(0)
-        DispatchQueue.concurrentPerform(iterations: 6) { worker in
-            for number in 0..<50 {
-                do {
-                    let response = try stage.fetch("/\(worker)/\(number)", through: child)
-                    if response.status != 200 { failures.withLock { $0.append("\(response.status) \(response.text)") } }
-                } catch {
-                    failures.withLock { $0.append("\(error)") }
+        let tally = Tally()
+        let authority = "one.test:\(stage.origin.port)"
+        let port = child.port
+        for worker in 0..<6 {
+            Thread.detachNewThread {
+                for number in 0..<50 {
+                    let failure: String?
+                    do {
+                        let response = try FarmStage.fetch("/\(worker)/\(number)", of: authority, through: port)
+                        failure = response.status == 200 ? nil : "\(response.status) \(response.text)"
+                    } catch {
+                        failure = "\(error)"
+                    }
+                    tally.note(failure)
                 }
-                let done = count.withLock { done in
-                    done += 1
-                    return done
-                }
-                if done == 100 { stage.parents[1].stop() }
             }
         }
-        #expect(failures.withLock { $0 } == [])
+        try eventually { tally.count >= 100 }
+        stage.parents[1].stop()
+        try eventually { tally.count == 300 }
+        #expect(tally.failures == [])
         let members = child.server.parentGroups[0].state.members
         #expect(!members[1].isUp)
         #expect(members.allSatisfy { $0.inFlight == 0 })
@@ -92,12 +103,12 @@ struct ParentTests {
 
     @Test("A request that comes back by way of a parent gets 508")
     func loop() throws {
-        let first = try TestProxy { $0.pseudonym = "first" }
+        let first = try TestProxy(change: { $0.pseudonym = "first" })
         defer { first.stop() }
         func way(to port: UInt16) -> String {
             "upstream: {way: farm, ways: [{name: farm, parents: {members: ['http://127.0.0.1:\(port)']}}]}"
         }
-        let second = try TestProxy(way(to: first.port)) { $0.pseudonym = "second" }
+        let second = try TestProxy(way(to: first.port), change: { $0.pseudonym = "second" })
         defer { second.stop() }
         try first.reload(way(to: second.port)) { $0.pseudonym = "first" }
         try eventually { first.server.parentGroups.count == 1 }
@@ -133,7 +144,8 @@ struct ParentTests {
             return (step["says"] as? String ?? "", step["values"] as? [String: Any] ?? [:])
         }
         let cached = try way("https://one.test/", "one.test")
-        #expect(cached.0 == "farm: through the parent https://p1.test:3181, which gets the request; the parent verifies the origin")
+        #expect(
+            cached.0 == "farm: through the parent https://p1.test:3181, which gets the request; the parent verifies the origin")
         #expect(cached.1["verifier"] as? String == "parent")
         let pinned = try way("https://pinned.test/", "pinned.test")
         #expect(pinned.0 == "farm: through the parent https://p1.test:3181, in a tunnel; Larder verifies the origin")

@@ -141,7 +141,8 @@ package enum SettingsSchema {
             reloadable: true, "The proxy that Larder sends its requests through. `upstream.ways` can name several."),
         Setting(
             "upstream.ways", \.upstream.ways, .list(of: .upstreamWay), reloadable: true,
-            "Named ways to the origins, through a proxy or parents. Parents are Larders that share the requests. See [farm.md](farm.md)."),
+            "Named ways to the origins, through a proxy or parents. Parents are Larders that share the requests. See [farm.md](farm.md)."
+        ),
         Setting(
             "upstream.way", \.upstream.way, .optional(.runName, or: "auto", meaning: "`upstream.proxy`, if set, else `direct`"),
             reloadable: true, "The way for requests for which no rule names a way."),

@@ -30,11 +30,13 @@ final class FarmStage {
             let tls = try ListenerStage.tls(authority)
             let parentTrust = try authority.policies()
             parents.append(
-                try TestProxy("tunnel: {ports: any}\n\(Self.resolve)\n\(yaml)") {
-                    $0.listenerTLS = [tls]
-                    $0.transport.trust = parentTrust
-                    $0.pseudonym = "parent-\(number)"
-                })
+                try TestProxy(
+                    "tunnel: {ports: any}\n\(Self.resolve)\n\(yaml)",
+                    change: {
+                        $0.listenerTLS = [tls]
+                        $0.transport.trust = parentTrust
+                        $0.pseudonym = "parent-\(number)"
+                    }))
         }
     }
 
@@ -57,11 +59,11 @@ final class FarmStage {
         let members = parents.map { "'https://127.0.0.1:\($0.port)'" }.joined(separator: ", ")
         let proxy = try TestProxy(
             "tunnel: {ports: any}\nupstream: {way: farm, ways: [{name: farm, parents: {members: [\(members)], hash: key}}]}\n\(rules)",
-            loops: loops
-        ) {
-            $0.transport.trust = trust
-            $0.pseudonym = "child"
-        }
+            loops: loops,
+            change: {
+                $0.transport.trust = trust
+                $0.pseudonym = "child"
+            })
         children.append(proxy)
         return proxy
     }
@@ -69,9 +71,15 @@ final class FarmStage {
     func fetch(
         _ path: String, of host: String = "one.test", through proxy: TestProxy, fields: String = ""
     ) throws -> ReceivedResponse {
-        let client = try RawClient(port: proxy.port, owner: self)
-        client.send(
-            "GET https://\(host):\(origin.port)\(path) HTTP/1.1\r\nHost: \(host):\(origin.port)\r\n\(fields)Connection: close\r\n\r\n")
+        try Self.fetch(path, of: "\(host):\(origin.port)", through: proxy.port, fields: fields)
+    }
+
+    /// - Parameter authority: the host and port of the origin.
+    static func fetch(
+        _ path: String, of authority: String, through port: UInt16, fields: String = ""
+    ) throws -> ReceivedResponse {
+        let client = try RawClient(port: port, owner: nil)
+        client.send("GET https://\(authority)\(path) HTTP/1.1\r\nHost: \(authority)\r\n\(fields)Connection: close\r\n\r\n")
         return try client.readResponse()
     }
 
