@@ -62,6 +62,7 @@ let package = Package(
         module("HTTPMessage", uses: []),
         module("TextCoding", uses: []),
         module("Metrics", uses: []),
+        module("ParentSelection", uses: []),
         // Layer 1
         module("HTTPWire", uses: ["HTTPMessage"]),
         module(
@@ -93,7 +94,8 @@ let package = Package(
         module(
             "UpstreamTransport",
             uses: [
-                "HTTPMessage", "HTTPWire", "HTTP2Wire", "HTTPCaching", "ServerTrust", "TLSChannel", "EventLoop", "CCurl",
+                "ParentSelection", "HTTPMessage", "HTTPWire", "HTTP2Wire", "HTTPCaching", "ServerTrust", "TLSChannel",
+                "EventLoop", "CCurl",
                 "CLinux",
             ]),
         module(
@@ -139,8 +141,8 @@ let package = Package(
             uses: [
                 "HTTPMessage", "HTTPWire", "HTTP2Wire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
                 "TLSChannel",
-                "CertificateAuthority", "ClientPasswords", "EventLoop", "UpstreamTransport", "ResponseStore", "Reachability",
-                "Snapshots",
+                "CertificateAuthority", "ClientPasswords", "EventLoop", "ParentSelection", "UpstreamTransport", "ResponseStore",
+                "Reachability", "Snapshots",
                 "TextCoding", "ProxyCore", "AccessLog", "AuditLog", "Telemetry", "Recordings", "BodyTransforms", "SharedFetches",
                 "Metrics",
                 "CLinux",
@@ -149,7 +151,7 @@ let package = Package(
             "ProxyAdmin",
             uses: [
                 "HTTPMessage", "TextCoding", "Metrics", "HTTPWire", "HTTPCaching", "ProxyPolicy", "EventLoop", "ResponseStore",
-                "ProxyCore", "AuditLog", "ProxyServer", "CLinux",
+                "ProxyCore", "AuditLog", "ParentSelection", "ProxyServer", "CLinux",
             ],
             // scripts/page-files.py makes Swift sources of them.
             leavingOut: ["Page/Files"]),
@@ -255,6 +257,7 @@ let package = Package(
         .testTarget(name: "FuzzReplayTests", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Replay", swiftSettings: swift),
         tests(of: "HTTPMessage"),
         tests(of: "Metrics"),
+        tests(of: "ParentSelection"),
         tests(of: "HTTPWire", uses: ["HTTPMessage", "FuzzTargets"]),
         tests(of: "HTTP2Wire", uses: ["HTTPMessage"]),
         tests(of: "WebSocketWire", uses: ["HTTPMessage"]),
@@ -273,7 +276,7 @@ let package = Package(
         tests(of: "Reachability", uses: ["EventLoop", "CLinux"]),
         tests(
             of: "UpstreamTransport",
-            uses: ["HTTPMessage", "HTTPWire", "HTTP2Wire", "ServerTrust", "EventLoop", "CLinux"]),
+            uses: ["ParentSelection", "HTTPMessage", "HTTPWire", "HTTP2Wire", "ServerTrust", "EventLoop", "CLinux"]),
         tests(
             of: "HTTPSession",
             uses: [
@@ -334,7 +337,7 @@ let package = Package(
             dependencies: [
                 "HTTPMessage", "HTTP2Wire", "HTTPCaching", "ProxyPolicy", "ServerTrust", "CertificateAuthority",
                 "ClientPasswords",
-                "UpstreamTransport", "HTTPSession",
+                "ParentSelection", "UpstreamTransport", "HTTPSession",
                 "ResponseStore", "Reachability", "ProxyCore", "SecretScanning", "Snapshots", "AccessLog", "Recordings",
                 "ProxyServer", "ProxyAdmin", "LarderSettings", "LarderCLI", "SharedTier", "EventLoop", "TestSupport",
                 "CLinux", "CZlib",

@@ -4,9 +4,10 @@ extension Diagnosis {
     /// Which addresses Larder cannot check.
     /// - Returns: `nil` if Larder checks each address that it connects to.
     package func addresses(_ loaded: LoadedSettings) -> Finding? {
-        guard loaded.settings.upstream.proxy != nil else { return nil }
+        guard let way = loaded.settings.upstream.usualWaySummary else { return nil }
         return Finding(
             "addresses", .notable,
-            "the upstream proxy looks up names, so egress.addresses applies only to URLs that contain an IP address")
+            "requests take the way \(way), which looks up names, so egress.addresses applies only to URLs that contain an IP address"
+        )
     }
 }

@@ -66,6 +66,8 @@ package final class ExchangeContext: Sendable {
 
     package typealias PlaintextLookUp = @Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> PlaintextRule
 
+    package typealias RouteLookUp = @Sendable (RouteSummary.Question) -> RouteSummary?
+
     package typealias DenialLookUp =
         @Sendable (_ scheme: RequestTarget.Scheme, _ host: String, _ port: UInt16, _ byTunnel: Bool) -> Fault?
 
@@ -140,6 +142,8 @@ package final class ExchangeContext: Sendable {
     /// Why the settings for hosts and addresses prevent requests to an origin, if that is known without a DNS look-up. For explanations;
     /// the transport checks requests itself.
     package let denial: DenialLookUp
+    /// The way on which a request would be sent; `nil` if that is not known. For explanations.
+    package let routeSummary: RouteLookUp?
     /// The name of this instance in Via, by which it detects loops (RFC 9110 §7.6.3).
     package let pseudonym: [UInt8]
     /// Which requests are traced; `nil` for none.
@@ -164,7 +168,7 @@ package final class ExchangeContext: Sendable {
         judgeChain: JudgeChain? = nil,
         trustSummary: @escaping @Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> TrustSummary? = { _, _, _ in nil
         },
-        denial: @escaping DenialLookUp = { _, _, _, _ in nil },
+        denial: @escaping DenialLookUp = { _, _, _, _ in nil }, routeSummary: RouteLookUp? = nil,
         pseudonym: [UInt8] = Array("larder".utf8), tracing: TraceContext.Sampling? = nil,
         boundarySecret: UInt64 = 0
     ) {
@@ -191,6 +195,7 @@ package final class ExchangeContext: Sendable {
         self.judgeChain = judgeChain
         self.trustSummary = trustSummary
         self.denial = denial
+        self.routeSummary = routeSummary
         self.pseudonym = pseudonym
         self.tracing = tracing
         self.boundarySecret = boundarySecret

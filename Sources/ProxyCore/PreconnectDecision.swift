@@ -10,7 +10,7 @@ package enum PreconnectDecision: Equatable, Sendable {
     package enum Reason: Equatable, Sendable {
         /// Larder does not connect, because the mode forwards nothing, or looks up recordings first.
         case mode(ExchangeContext.Mode)
-        /// Larder does not connect, because a rule may decide that a request is not sent.
+        /// Larder does not connect, because a rule may decide that a request is not sent, or is sent on another way.
         case rule(String)
         /// Larder does not connect, because no rule allows every request to the origin, and the settings deny requests that no rule allows.
         case egressDefault
@@ -24,6 +24,7 @@ extension ExchangeContext {
         if mode.isClosed || mode.asksRecordings { return .wait(.mode(mode)) }
         let rules = rules.rules(for: origin)
         if let rule = rules.withholding { return .wait(.rule(rule.name)) }
+        if let rule = rules.routing { return .wait(.rule(rule.name)) }
         if rules.deniesUnlisted { return .wait(.egressDefault) }
         return .connect
     }

@@ -66,6 +66,12 @@ package struct MatchedRules: Sendable {
         }
     }
 
+    /// The way on which the request is sent: the last matching rule that names a way decides. `nil` if no rule names one.
+    package var upstream: UpstreamChoice? {
+        guard let ruleSet, let number = numbers.last(where: { ruleSet.rules[$0].upstream != nil }) else { return nil }
+        return ruleSet.rules[number].upstream
+    }
+
     /// The tags of all matching rules, each once.
     package var tags: [String] {
         var tags: [String] = []

@@ -12,6 +12,9 @@ package struct OriginRules: Sendable {
     /// The first rule with a mode that forwards no request; `nil` if there is none.
     package fileprivate(set) var closing: PolicyRule?
 
+    /// The first rule that names the way for some requests; `nil` if there is none.
+    package fileprivate(set) var routing: PolicyRule?
+
     /// The first rule that allows tunnels to the origin, if requests that no rule allows are denied.
     package fileprivate(set) var tunnelling: PolicyRule?
     /// The first rule that has to see each request: it looks at the method or path, and it can prevent a request from being sent, or
@@ -46,6 +49,7 @@ extension PolicyRuleSet {
             }
             if rule.condition.namesHosts, found.naming == nil { found.naming = rule }
             if mayWithhold, found.withholding == nil { found.withholding = rule }
+            if rule.upstream != nil, found.routing == nil { found.routing = rule }
             if rule.mode?.isClosed == true, found.closing == nil { found.closing = rule }
         }
         if allowsAnyTunnel { found.inspecting = nil }

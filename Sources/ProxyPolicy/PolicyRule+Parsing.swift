@@ -4,17 +4,19 @@ import HTTPMessage
 extension PolicyRule {
     private static let keys = [
         "name", "match", "allow", "deny", "ask", "tunnel", "request", "response", "cache", "validate", "transform", "mode",
-        "limit", "enforce",
+        "limit", "enforce", "upstream",
     ]
 
     /// The keys that a rule with `deny` or `ask` cannot have.
-    private static let changeKeys = ["allow", "request", "response", "cache", "validate", "transform", "mode", "limit"]
+    private static let changeKeys = [
+        "allow", "request", "response", "cache", "validate", "transform", "mode", "limit", "upstream",
+    ]
 
     /// The keys inside the values of a rule's keys.
     private static let innerKeys: [(place: String, keys: [String])] = [
         ("match", RuleCondition.keys), ("cache", CacheRule.keys), ("cache.key", KeyRewriting.keys),
         ("validate", ValidationRule.keys), ("ask", RuleQuestion.keys), ("transform", TransformWords.keys),
-        ("limit", RuleLimit.keys),
+        ("limit", RuleLimit.keys), ("upstream", ["parent_verifies"]),
     ]
 
     /// The probable meaning of an unknown key of a rule: `cache.ttl` for `ttl`, else the nearest key of a rule.
@@ -45,6 +47,7 @@ extension PolicyRule {
         let allows = mapping["allow"].map { Self.isAllowed($0, problems: &problems) } ?? false
         let anyTunnel = mapping["tunnel"].map { $0.word(among: ["any": true], problems: &problems) ?? false } ?? false
         let limit = mapping["limit"].map { RuleLimit(parsing: $0, problems: &problems) }
+        let upstream = mapping["upstream"].flatMap { UpstreamChoice(parsing: $0, problems: &problems) }
         let enforcement = mapping["enforce"].flatMap {
             Enforcement(parsing: $0, denies: mapping["deny"] != nil, problems: &problems)
         }
@@ -61,7 +64,7 @@ extension PolicyRule {
         // A rule with an unknown key was meant to do something.
         if denial == nil, question == nil, change == nil, problems.count == problemsBefore {
             cursor.report(
-                "the rule does nothing: give allow, deny, ask, request, response, cache, validate, transform, mode or limit",
+                "the rule does nothing: give allow, deny, ask, request, response, cache, validate, transform, mode, limit or upstream",
                 to: &problems)
         }
         if cache?.key != nil, !condition.looksAtTargetOnly {
@@ -76,7 +79,7 @@ extension PolicyRule {
             deniedUse: denial?.stored, allows: allows, question: question, allowsAnyTunnel: anyTunnel,
             request: request ?? FieldEdits(), response: response ?? FieldEdits(), cache: cache, validation: validation,
             transform: transform.map { TransformPlan($0, ruleName: name) },
-            upgradesToTLS: upgrades ?? false, mode: mode ?? nil,
+            upgradesToTLS: upgrades ?? false, upstream: upstream, mode: mode ?? nil,
             keyText: cache?.key?.changesURI == true ? Self.text(of: mapping["match"]?.node, mapping["cache"]?.node["key"]) : [],
             limit: limit, enforcement: enforcement)
     }

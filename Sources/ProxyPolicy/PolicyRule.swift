@@ -24,6 +24,8 @@ package final class PolicyRule: Sendable {
     package let transform: TransformPlan?
     /// Whether requests over http are fetched over https.
     package let upgradesToTLS: Bool
+    /// The way on which the requests are sent; `nil` for the way in the settings.
+    package let upstream: UpstreamChoice?
     /// Overrides the mode in the settings; `nil` keeps that mode.
     package let mode: RuleMode?
     /// The text of those `match` and `key` settings of the rule that affect the URI under which a response is stored; empty if the rule
@@ -39,7 +41,8 @@ package final class PolicyRule: Sendable {
         question: RuleQuestion? = nil, allowsAnyTunnel: Bool = false,
         request: FieldEdits = FieldEdits(), response: FieldEdits = FieldEdits(), cache: CacheRule? = nil,
         validation: ValidationRule? = nil,
-        transform: TransformPlan? = nil, upgradesToTLS: Bool = false, mode: RuleMode? = nil, keyText: [UInt8] = [],
+        transform: TransformPlan? = nil, upgradesToTLS: Bool = false, upstream: UpstreamChoice? = nil, mode: RuleMode? = nil,
+        keyText: [UInt8] = [],
         limit: RuleLimit? = nil, enforcement: Enforcement? = nil
     ) {
         self.name = name
@@ -55,6 +58,7 @@ package final class PolicyRule: Sendable {
         self.validation = validation
         self.transform = transform
         self.upgradesToTLS = upgradesToTLS
+        self.upstream = upstream
         self.mode = mode
         self.keyText = keyText
         self.limit = limit

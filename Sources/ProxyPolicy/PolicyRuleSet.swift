@@ -228,6 +228,7 @@ package final class PolicyRuleSet: Sendable {
             if let key = rule.cache?.key { matched.merge(key) }
             if let validation = rule.validation { matched.merge(validation) }
             if let transform = rule.transform { matched.merge(transform) }
+            if rule.upstream != nil { obligations.routes = true }
             if let mode = rule.mode { obligations.mode = mode }
             obligations.editsRequest = obligations.editsRequest || !rule.request.isEmpty
             obligations.upgradesToTLS = obligations.upgradesToTLS || rule.upgradesToTLS

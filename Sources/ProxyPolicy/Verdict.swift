@@ -46,6 +46,9 @@ package struct Obligations: Equatable, Sendable {
     /// The cache key is not made from the target alone: see `MatchedRules.keyRewriting`.
     package var rewritesKey = false
 
+    /// A matching rule names the way on which the request is sent: `MatchedRules.upstream`.
+    package var routes = false
+
     /// A matching rule has a limit: `MatchedRules.limits`.
     package var limits = false
 

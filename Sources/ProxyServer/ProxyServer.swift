@@ -221,6 +221,7 @@ package final class ProxyServer: Sendable {
             plaintextRule: settings.transport.trust.flatMap(plaintextRule),
             activeTrust: activeTrust(settings.transport.trust), judgeChain: judgeChain(settings.transport.trust),
             trustSummary: trustSummary(settings.transport.trust), denial: denial(settings.transport),
+            routeSummary: routeSummary(settings),
             pseudonym: Array(settings.pseudonym.utf8), tracing: settings.tracing,
             boundarySecret: UInt64.random(in: 0...UInt64.max))
     }

@@ -76,7 +76,10 @@ package struct ServerSettings: Sendable {
     package var proxyLimits = ProxyLimits()
     /// Time limits in milliseconds.
     package var timeouts = Timeouts()
+    /// Connections on the way for requests for which no rule names a way.
     package var transport = TransportConfiguration()
+    /// All ways that rules may name.
+    package var ways: [UpstreamWay] = [.direct]
     /// The maximum number of client connections; clients beyond it get 503.
     package var connectionLimit = 16_384
     /// The maximum number of clients that are being sent a refusal; the connections of further clients are closed without a response.
@@ -123,7 +126,8 @@ package struct ServerSettings: Sendable {
     /// The position of the egress gate in a mode. Behind an upstream proxy, a loopback address means another machine.
     func gatePosition(in mode: ExchangeContext.Mode) -> EgressGate.Position {
         guard mode.isClosed else { return .open }
-        return self.mode == .auto && transport.proxy == nil ? .openToThisMachine : .closed
+        let isDirect = !transport.leadsThroughProxy && ways.count <= 1
+        return self.mode == .auto && isDirect ? .openToThisMachine : .closed
     }
 
     func tls(ofListener number: Int) -> ListenerTLS? { number < listenerTLS.count ? listenerTLS[number] : nil }

@@ -69,6 +69,9 @@ public struct TrustPolicySet: Sendable {
         return policy
     }
 
+    /// Whether a host has an entry, so that the fallback does not apply.
+    package func hasEntry(host: String, port: UInt16) -> Bool { policies.value(host: host, port: port) != nil }
+
     /// Whether a host may be contacted in plain text.
     package enum Plaintext: Sendable {
         case forbidden(by: TrustPolicy)

@@ -16,9 +16,9 @@ enum ModuleTable {
     /// OpenSSL generates the random keys, salts and serial numbers of CertificateAuthority, ClientPasswords, SecretScanning and
     /// SignedEntries.
     static let pureModules: Set<String> = [
-        "HTTPMessage", "TextCoding", "Metrics", "HTTPWire", "HTTP2Wire", "WebSocketWire", "RESPWire", "HTTPCaching",
-        "ProxyPolicy", "ServerTrust", "CertificateAuthority", "ClientPasswords", "SecretScanning", "PolicyTools", "ProxyCore",
-        "SignedEntries",
+        "HTTPMessage", "TextCoding", "Metrics", "ParentSelection", "HTTPWire", "HTTP2Wire", "WebSocketWire", "RESPWire",
+        "HTTPCaching", "ProxyPolicy", "ServerTrust", "CertificateAuthority", "ClientPasswords", "SecretScanning", "PolicyTools",
+        "ProxyCore", "SignedEntries",
     ]
 
     /// Only rows above layer 4 have Foundation: its 6 MiB are resident in every process, and its calls allocate.
@@ -27,6 +27,7 @@ enum ModuleTable {
         "HTTPMessage": Module([]),
         "TextCoding": Module([]),
         "Metrics": Module([]),
+        "ParentSelection": Module([]),
         // Layer 1
         "HTTPWire": Module(["HTTPMessage"]),
         "HTTP2Wire": Module(["HTTPMessage", "HTTPWire", "CNghttp2"]),
@@ -48,7 +49,11 @@ enum ModuleTable {
         "EventLoop": Module(["CLinux"], others: ["Glibc", "Synchronization"]),
         "Reachability": Module(["EventLoop", "CLinux"], others: ["Glibc"]),
         "UpstreamTransport": Module(
-            ["HTTPMessage", "HTTPWire", "HTTP2Wire", "HTTPCaching", "ServerTrust", "TLSChannel", "EventLoop", "CCurl", "CLinux"],
+            [
+                "ParentSelection", "HTTPMessage", "HTTPWire", "HTTP2Wire", "HTTPCaching", "ServerTrust", "TLSChannel",
+                "EventLoop",
+                "CCurl", "CLinux",
+            ],
             others: ["Glibc", "Synchronization"]),
         "HTTPSession": Module(
             [
@@ -91,8 +96,8 @@ enum ModuleTable {
             [
                 "HTTPMessage", "HTTPWire", "HTTP2Wire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
                 "TLSChannel",
-                "CertificateAuthority", "ClientPasswords", "EventLoop", "UpstreamTransport", "ResponseStore", "Reachability",
-                "Snapshots",
+                "CertificateAuthority", "ClientPasswords", "EventLoop", "ParentSelection", "UpstreamTransport", "ResponseStore",
+                "Reachability", "Snapshots",
                 "TextCoding", "ProxyCore", "AccessLog", "AuditLog", "Telemetry", "Recordings", "BodyTransforms", "SharedFetches",
                 "Metrics",
                 "CLinux",
@@ -100,7 +105,7 @@ enum ModuleTable {
         "ProxyAdmin": Module(
             [
                 "HTTPMessage", "TextCoding", "Metrics", "HTTPWire", "HTTPCaching", "ProxyPolicy", "EventLoop", "ResponseStore",
-                "ProxyCore", "AuditLog",
+                "ProxyCore", "AuditLog", "ParentSelection",
                 "ProxyServer", "CLinux",
             ], others: ["Glibc"]),
         // Layer 5

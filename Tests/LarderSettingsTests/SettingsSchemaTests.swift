@@ -49,6 +49,12 @@ struct SettingsSchemaTests {
         ("approvals.webhook", "'https://hooks.example/secret?token=x'", #""https://hooks.example/***""#),
         ("traces.count", "100", "100"),
         ("upstream.proxy", "'http://proxy.example:3128'", #"http://proxy.example:3128"#),
+        (
+            "upstream.ways",
+            "[{name: corp, url: 'http://proxy.example:3128', credentials: '${file:corp.secret}'}, {name: farm, parents: {members: ['https://p1.example:3181/']}}]",
+            #"[{name: corp, url: "http://proxy.example:3128", credentials: "${file:corp.secret}"}, {name: farm, parents: {members: ["https://p1.example:3181"], hash: key}}]"#
+        ),
+        ("upstream.way", "direct", "direct"),
         ("upstream.connections_per_origin", "2", "2"),
         ("upstream.connections", "20", "20"),
         ("upstream.queue_wait", "1s", "1s"),

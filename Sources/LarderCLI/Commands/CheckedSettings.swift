@@ -24,7 +24,8 @@ struct CheckedSettings {
         let verdict = loaded.file.map(loaded.emptyFiles.contains) == true ? "empty" : "good"
         let tests = settings.tests.read.count
         let passed = tests == 0 ? "" : ", \(tests) test\(tests == 1 ? " passes" : "s pass")"
-        Terminal.output("\(source): \(verdict), \(count) rule\(count == 1 ? "" : "s")\(passed)\n")
+        let way = loaded.settings.upstream.usualWaySummary.map { ", upstream way \($0)" } ?? ""
+        Terminal.output("\(source): \(verdict), \(count) rule\(count == 1 ? "" : "s")\(way)\(passed)\n")
     }
 
     /// Rules that have no effect.

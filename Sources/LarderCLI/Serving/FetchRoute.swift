@@ -46,7 +46,7 @@ struct FetchRoute {
         let server = try RunningServer(ServingPlan(loaded, mayForgetWhatIsNew: terms.store == nil), loaded)
         address = server.addresses[0]
         remark = server.storeRemark
-        hasProxy = loaded.settings.upstream.proxy != nil
+        hasProxy = loaded.settings.upstream.leadsThroughProxy
         self.server = server
     }
 

@@ -47,6 +47,9 @@ enum ServerAssembly {
         // The window for an origin's response is larger: Larder reads responses at once, unless their client is slow, and the origin may be
         // far away.
         result.transport.http2Limits.streamWindow = max(256 << 10, result.http2Limits.streamWindow)
+        // Connections through a group of parents share its state, whichever of the transports makes them.
+        result.ways = settings.upstream.allWays
+        result.transport = result.transport.through(settings.upstream.usual(among: result.ways))
         result.authority = settings.tls.loaded?.authority
         result.traceLimits.count = settings.traces.count
         result.admission = admission(settings.clients)

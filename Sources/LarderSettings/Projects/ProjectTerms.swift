@@ -103,6 +103,12 @@ package struct ProjectTerms: Sendable {
                     "rules", at: words, "the rule `\(rule.name)` \(effect), but a project's rules may only deny requests",
                     to: &problems)
             }
+            if let choice = rule.upstream {
+                Self.refuse(
+                    "rules", at: choice.place,
+                    "the rule `\(rule.name)` chooses the way of requests, but a project's rules may only deny requests",
+                    to: &problems)
+            }
             if rule.enforcement == .report {
                 let words = rules.node.flatMap { Self.place(of: ["enforce"], inRule: rule.name, of: $0) } ?? place
                 Self.refuse(

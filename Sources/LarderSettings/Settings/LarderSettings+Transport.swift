@@ -14,13 +14,12 @@ extension LarderSettings {
         result.resolve = resolve
         result.addresses = AddressPolicy(
             denied: egress.addresses.deny, allowed: egress.addresses.allow, deniesPrivate: egress.deniesPrivateAddresses)
-        result.proxy = upstream.proxy.flatMap { UpstreamProxyAddress($0)?.proxy }
         // If the files that `tls:` names were not read, no server is trusted.
         result.trust = tls.loaded?.policies
         if let identities = tls.loaded?.identities { result.identities = identities }
         if let connect = tls.loaded?.connect { result.connect = connect }
         if let keyLog = tls.loaded?.keyLog { result.writeKeys = { keyLog.write($0) } }
-        return result
+        return result.through(upstream.usual(among: upstream.allWays))
     }
 
     package var parseLimits: ParseLimits {

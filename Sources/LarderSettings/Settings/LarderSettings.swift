@@ -166,8 +166,11 @@ extension LarderSettings {
     }
 
     package struct Upstream: Equatable, Sendable {
-        /// The address of an upstream HTTP proxy, `http://[user:password@]host:port`. `nil` means direct connections to the origins.
+        /// The address of a proxy, `http://[user:password@]host:port`. `nil` means direct connections to the origins.
         package var proxy: String?
+        package var ways: [UpstreamWayTerms] = []
+        /// The name of the way for requests for which no rule names a way; `nil` for the proxy, or for direct connections.
+        package var way: String?
         /// Whether Larder offers HTTP/2 to origins.
         package var http2 = TrustSettings.HTTP2Offer.auto
         package var connectionsPerOrigin = 64

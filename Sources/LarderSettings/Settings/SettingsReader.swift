@@ -85,6 +85,14 @@ package enum SettingsReader {
         }
         // Not after a problem: this check would see defaults in place of the invalid values, and its messages would be misleading.
         if located.isEmpty { located = SettingsConsistency.problems(in: settings, origins: origins) }
+        if located.isEmpty {
+            let rulesLayer = layers.last { $0.name == origins["rules"]?.layer }
+            located = UpstreamWayLoading.problems(
+                in: settings, origins: origins, rulesSource: { rulesLayer?.source(of: $0) ?? "settings" })
+        }
+        if located.isEmpty, let trustFiles {
+            located = UpstreamWayLoading.load(&settings.upstream, trustFiles.environment, origins: origins)
+        }
         if located.isEmpty, let trustFiles {
             located = TrustLoading.load(
                 &settings.tls, files: trustFiles, needsAuthority: settings.listen.contains { $0.tls?.isOfAuthority == true },

@@ -140,8 +140,14 @@ package enum SettingsSchema {
 
         Setting(
             "upstream.proxy", \.upstream.proxy, .optional(.upstreamProxy, or: "off", meaning: "directly to the origins"),
-            reloadable: true,
-            "The upstream proxy: an HTTP proxy that Larder sends its requests through."),
+            reloadable: true, "The proxy that Larder sends its requests through. `upstream.ways` can name several."),
+        Setting(
+            "upstream.ways", \.upstream.ways, .list(of: .upstreamWay), reloadable: true,
+            "Named ways to the origins, through a proxy or parents. Parents are Larders that share the requests. See [farm.md](farm.md)."
+        ),
+        Setting(
+            "upstream.way", \.upstream.way, .optional(.runName, or: "auto", meaning: "`upstream.proxy`, if set, else `direct`"),
+            reloadable: true, "The way for requests for which no rule names a way."),
         Setting(
             "upstream.http2", \.upstream.http2, .word(), reloadable: true,
             "Whether Larder offers HTTP/2 to https origins. If an origin does not choose it, Larder uses HTTP/1.1."),

@@ -1,15 +1,19 @@
 import HTTPMessage
+import UpstreamTransport
 
-/// The address of an upstream HTTP proxy.
+/// The address of a proxy.
 package struct UpstreamProxyAddress: Equatable, Sendable {
+    package let scheme: UpstreamProxy.Scheme
     package let host: String
     package let port: UInt16
     /// The part `user:password` as written; `nil` if there is none.
     package let credentials: String?
 
     package init?(_ text: String) {
-        guard text.hasPrefix("http://") else { return nil }
-        var authority = text.dropFirst(7)
+        let words = UpstreamProxy.Scheme.allCases
+        guard let scheme = words.first(where: { text.hasPrefix("\($0.rawValue)://") }) else { return nil }
+        self.scheme = scheme
+        var authority = text.dropFirst(scheme.rawValue.utf8.count + 3)
         if authority.hasSuffix("/") { authority = authority.dropLast() }
         guard authority.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x2F && $0 != 0x3F && $0 != 0x23 && $0 != 0x5C }) else {
             return nil
@@ -37,6 +41,6 @@ package struct UpstreamProxyAddress: Equatable, Sendable {
     /// The address as text, with its credentials redacted.
     package var redacted: String {
         let host = host.contains(":") ? "[\(host)]" : host
-        return "http://\(credentials == nil ? "" : "(redacted)@")\(host):\(port)"
+        return "\(scheme.rawValue)://\(credentials == nil ? "" : "(redacted)@")\(host):\(port)"
     }
 }

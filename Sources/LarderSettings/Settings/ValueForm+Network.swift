@@ -58,7 +58,8 @@ extension ValueForm where Value == String {
         }, show: { .text($0) })
 
     static let upstreamProxy = text(
-        "the address of an HTTP proxy, `http://[user:password@]host:port`", schema: .pattern("^http://.+:[0-9]+/?$"),
+        "the address of a proxy, `SCHEME://[user:password@]host:port`, in which SCHEME is `http`, `https`, `socks5` or `socks5h`",
+        schema: .pattern("^(http|https|socks5|socks5h)://.+:[0-9]+/?$"),
         isSecret: true,
         parse: { UpstreamProxyAddress($0) == nil ? nil : $0 }, show: { .text(UpstreamProxyAddress($0)?.redacted ?? "(redacted)") }
     )

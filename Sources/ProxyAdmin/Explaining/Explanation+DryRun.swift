@@ -46,7 +46,8 @@ extension Explanation {
                 Self.tunnelStep(dryRun), Self.trustStep(dryRun, terms.trustProblem, at: now),
                 judgesSaved ? Self.savedInstead : decision.lookUpStep,
                 decision.freshnessStep,
-                isSupposed ? nil : decision.decisionStep, Self.forwarding(dryRun, decision), origin, decision.storageStep,
+                isSupposed ? nil : decision.decisionStep, RouteStep.make(dryRun, at: now), Self.forwarding(dryRun, decision),
+                origin, decision.storageStep,
                 decision.transformStep, Self.faultStep(dryRun, decision), Self.answer(dryRun, at: now, tellsQuery: tellsQuery),
                 again,
             ].compactMap { $0 }

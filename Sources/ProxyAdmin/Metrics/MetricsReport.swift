@@ -1,5 +1,6 @@
 import Glibc
 import Metrics
+import ParentSelection
 import ProxyCore
 import ProxyServer
 import ResponseStore
@@ -12,8 +13,12 @@ struct MetricsReport {
     let metrics: MetricsSnapshot
     let store: StoreStatistics
     let approvals: (waiting: Int, endings: [Approvals.Ending: UInt64])
+    /// The ways that lead through parents.
+    let parentGroups: [(way: String, state: ParentGroupState)]
 
-    var families: [MetricFamily] { processFamilies + requestFamilies + upstreamFamilies + policyFamilies + cacheFamilies }
+    var families: [MetricFamily] {
+        processFamilies + requestFamilies + upstreamFamilies + parentFamilies + policyFamilies + cacheFamilies
+    }
 
     private static func count(_ number: Int) -> MetricFamily.Sample.Value { .count(UInt64(max(0, number))) }
 
@@ -157,6 +162,28 @@ struct MetricsReport {
                 Self.count(metrics.pools.waiting)),
             pins,
         ]
+    }
+
+    private var parentFamilies: [MetricFamily] {
+        if parentGroups.isEmpty { return [] }
+        var up = MetricFamily("larder_parent_up", .gauge, "1 if the parent is up, else 0.")
+        var inFlight = MetricFamily("larder_parent_in_flight_requests", .gauge, "Requests that the parent handles now.")
+        var requests = MetricFamily("larder_parent_requests", .counter, "Requests sent to the parent, and failed attempts.")
+        var spilled = MetricFamily(
+            "larder_parent_spilled_requests", .counter,
+            "Requests sent to the parent although another parent is their first choice.")
+        var failures = MetricFamily("larder_parent_failures", .counter, "Requests and probes that failed because of the parent.")
+        for (way, state) in parentGroups {
+            for member in state.members {
+                let labels = [(name: "way", value: way), (name: "parent", value: member.name)]
+                up.add(labels, .count(member.isUp ? 1 : 0))
+                inFlight.add(labels, Self.count(member.inFlight))
+                requests.add(labels, .count(member.requests))
+                spilled.add(labels, .count(member.spilledRequests))
+                failures.add(labels, .count(member.failures))
+            }
+        }
+        return [up, inFlight, requests, spilled, failures]
     }
 
     // MARK: Policy

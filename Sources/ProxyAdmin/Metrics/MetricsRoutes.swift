@@ -14,7 +14,7 @@ package enum MetricsRoutes {
                 let reply = exchange.loop.reply { (answer: (LoopStatistics, MetricsSnapshot)) in
                     let report = MetricsReport(
                         process: process, mode: server.mode, loops: answer.0, metrics: answer.1, store: store.statistics,
-                        approvals: server.approvals.counts)
+                        approvals: server.approvals.counts, parentGroups: server.parentGroups)
                     exchange.answer(contentType: format.contentType, body: Array(format.text(of: report.families).utf8))
                 }
                 server.metrics(reply)

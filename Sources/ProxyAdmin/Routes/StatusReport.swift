@@ -16,13 +16,15 @@ struct StatusReport {
     /// The transformed bodies of stored responses that are now cached.
     let transformedBodies: (count: Int, bytes: Int)
     private let policy: PolicyStatus
+    private let parents: ParentStatus
     private let warnings: [StatusSource.Warning]
     private let residentBytes: Int?
     private let allocator: (given: Int, held: Int)
 
     init(
         process: StatusSource, now: Timestamp, mode: ExchangeContext.Mode, network: String?, loops: LoopStatistics,
-        store: StoreStatistics, transformedBodies: (count: Int, bytes: Int), policy: PolicyStatus
+        store: StoreStatistics, transformedBodies: (count: Int, bytes: Int), policy: PolicyStatus,
+        parents: ParentStatus
     ) {
         self.process = process
         self.now = now
@@ -32,6 +34,7 @@ struct StatusReport {
         self.store = store
         self.transformedBodies = transformedBodies
         self.policy = policy
+        self.parents = parents
         warnings = process.warnings()
         residentBytes = ProcessMemory.residentBytes()
         allocator = ProcessMemory.allocator()
@@ -58,7 +61,7 @@ struct StatusReport {
             ("settings_file", process.settingsFile().map(JSONText.string) ?? .null),
             ("listeners", .array(process.listeners.map(JSONText.string))), ("loops", .number(process.loops)),
             ("connections", .object([("open", .number(loops.connections)), ("tunnels", .number(loops.tunnels))])),
-            ("requests", requestsJSON), ("policy", policy.json),
+            ("requests", requestsJSON), ("policy", policy.json), ("parents", parents.json),
             ("bytes", .object([("sent", .count(loops.sentBytes)), ("saved", .count(loops.savedBytes))])),
             ("transforms", transformsJSON), ("store", storeJSON), ("memory", memoryJSON),
             ("access_log", .object([("dropped", .count(process.droppedLines()))])),
@@ -145,7 +148,7 @@ struct StatusReport {
                     "\(loops.transformed) applied, \(loops.untransformed) skipped, \(loops.failedTransforms) failed; \(transformedBodies.count) bodies cached, \(EntryText.size(UInt64(max(0, transformedBodies.bytes))))"
                 ))
         }
-        lines += policy.lines
+        lines += policy.lines + parents.lines
         if !unstored.isEmpty {
             let parts = unstored.map { "\($0.word) \($0.count)" }.joined(separator: ", ")
             lines.append(("not stored", "\(unstored.reduce(0) { $0 + $1.count }): \(parts)"))

@@ -13,7 +13,8 @@ package enum StatusRoute {
                 let report = StatusReport(
                     process: process, now: Timestamp(milliseconds: exchange.loop.wallClockMilliseconds), mode: server.mode,
                     network: server.networkStatus, loops: loops, store: store.statistics,
-                    transformedBodies: server.transformedBodies, policy: PolicyStatus(of: server))
+                    transformedBodies: server.transformedBodies, policy: PolicyStatus(of: server),
+                    parents: ParentStatus(groups: server.parentGroups))
                 if wantsText { exchange.answer(text: report.text) } else { exchange.answer(json: report.json) }
             }
             server.statistics(reply)

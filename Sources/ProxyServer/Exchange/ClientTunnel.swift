@@ -24,7 +24,11 @@ final class ClientTunnel {
         driver.tell(.tunnelPlanned)
         if driver.exchange.needsApproval { return driver.handle(.tunnelHeld(at: driver.now)) }
         if let fault = driver.exchange.tunnelFault { return driver.handle(.upstreamFailed(fault, at: driver.now)) }
-        let opening = transport.openTunnel(to: origin(of: driver), via: driver.exchange.tunnelVia, delegate: driver)
+        guard let way = driver.transportOfWay else {
+            return driver.handle(.upstreamFailed(.upstreamProxyRefused, at: driver.now))
+        }
+        driver.noteWay(of: way)
+        let opening = way.openTunnel(to: origin(of: driver), via: driver.exchange.tunnelVia, delegate: driver)
         self.opening = opening
         driver.logged.connectOutcome = opening.outcome
         driver.worker.openingTunnels += 1
@@ -40,7 +44,9 @@ final class ClientTunnel {
     /// Why the active settings, apart from the rules, allow no tunnel to this host, or to the address that this descriptor is
     /// connected to.
     func transportFault(of driver: ExchangeDriver, at descriptor: Int32) -> Fault? {
-        driver.worker.transport.denial(of: origin(of: driver), byTunnel: true, at: descriptor).map { FaultMapping.fault($0) }
+        (driver.transportOfWay ?? driver.worker.transport).denial(of: origin(of: driver), byTunnel: true, at: descriptor).map {
+            FaultMapping.fault($0)
+        }
     }
 
     /// Why the active settings, apart from the rules, deny a connection that has switched protocols. They may deny its origin,
@@ -49,7 +55,7 @@ final class ClientTunnel {
         let origin = Origin(
             scheme: Origin.Scheme(of: driver.exchange), host: String(decoding: driver.exchange.originHost, as: UTF8.self),
             port: driver.exchange.originPort)
-        let transport = driver.worker.transport
+        let transport = driver.transportOfWay ?? driver.worker.transport
         let denial = transport.denial(of: origin, byTunnel: false, at: connection)
         let outer = denial == nil && isInside ? transport.denial(of: origin, byTunnel: true, at: connection) : nil
         return (denial ?? outer).map { FaultMapping.fault($0) }

@@ -21,7 +21,7 @@ extension ExchangeDriver {
         let rule = exchange.decidingRuleName
         let serverKey = exchange.upstream.trustRefusal?.serverKey ?? ""
         let user = exchange.incoming.sender?.user ?? []
-        let members = logged.judgedChain.isEmpty && exchange.trace.recording == nil ? [] : madeMembers()
+        let members = logged.judgedChain.isEmpty && logged.way.isEmpty && exchange.trace.recording == nil ? [] : madeMembers()
         exchange.withHeads { request, response in
             log.append(record, of: request, response, rule: rule, serverKey: serverKey, members: members, user: user)
         }
@@ -118,8 +118,11 @@ extension ExchangeDriver {
     private func madeMembers() -> [UInt8] {
         if !accessLog.tellsMembers { return [] }
         let recording = recording.member(for: self)
-        return logged.judgedChain.isEmpty ? recording : recording + chainMember()
+        return recording + chainMember() + wayMember()
     }
+
+    /// The way on which the request left; empty for direct connections.
+    private func wayMember() -> [UInt8] { logged.way.isEmpty ? [] : WayMember.member(way: logged.way) }
 
     private func chainMember() -> [UInt8] {
         if logged.judgedChain.isEmpty { return [] }
@@ -133,7 +136,7 @@ extension ExchangeDriver {
         let rule = exchange.decidingRuleName
         let serverKey = exchange.upstream.trustRefusal?.serverKey ?? ""
         let user = exchange.incoming.sender?.user ?? []
-        let chain = chainMember()
+        let chain = chainMember() + wayMember()
         let log = accessLog
         exchange.withHeads { request, _ in
             let line = HeldAccessLine(

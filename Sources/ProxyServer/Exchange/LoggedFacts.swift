@@ -6,6 +6,8 @@ import UpstreamTransport
 struct LoggedFacts {
     /// The member of the log line for the recording that was delivered.
     var recordingMember: [UInt8] = []
+    /// The name of the way on which the request or tunnel left; empty for direct connections.
+    var way = ""
     /// The outcome of a CONNECT.
     var connectOutcome: ConnectOutcome?
     /// Why a tunnel's content is not inspected, although its host must be intercepted.
@@ -16,7 +18,7 @@ struct LoggedFacts {
     var judgedChain: [Certificate] = []
 
     /// Whether a fact was noted since the last `reset`. Facts may also be noted after the end of an exchange.
-    @inline(__always) var isTouched: Bool { connectOutcome != nil || !judgedChain.isEmpty }
+    @inline(__always) var isTouched: Bool { connectOutcome != nil || !judgedChain.isEmpty || !way.isEmpty }
 
     mutating func note(_ chain: [Certificate]) { if !chain.isEmpty { judgedChain = chain } }
 
@@ -30,5 +32,6 @@ struct LoggedFacts {
             judgedName = nil
         }
         if !judgedChain.isEmpty { judgedChain = [] }
+        if !way.isEmpty { way = "" }
     }
 }

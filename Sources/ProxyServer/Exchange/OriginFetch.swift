@@ -100,7 +100,7 @@ final class OriginFetch {
         var head: [UInt8] = []
         head.reserveCapacity(1024)
         writeHead(&head)
-        let transport = driver.worker.transport
+        guard let transport = driver.transportOfWay else { return fail(byRequest: .upstreamProxyRefused, for: driver) }
         let asksForTunnel = transport.asksForTunnel(to: Origin.Scheme(of: driver.exchange))
         var request = UpstreamRequest(
             of: driver.exchange, head: head, body: body, asksForTunnel: asksForTunnel, isForSwitch: isForSwitch)
@@ -108,6 +108,8 @@ final class OriginFetch {
         if let client = driver.client, client.tunnel?.scheme == .http, driver.exchange.request.version == .http2, !isForSwitch {
             request.isForKnownHTTP2 = true
         }
+        driver.route(&request, on: transport)
+        driver.noteWay(of: transport)
         upstream = transport.open(request, delegate: driver)
     }
 

@@ -228,8 +228,12 @@ final class ConnectInterceptor: FirstBytesReader, TunnelDelegate {
         if refusesByRules() { return }
         owner.tell(.tunnelPlanned)
         if let fault = owner.exchange.tunnelFault { return refuse(fault, alert: handshake.octets.isEmpty ? nil : .accessDenied) }
+        guard let way = owner.transportOfWay else {
+            return refuse(.upstreamProxyRefused, alert: handshake.octets.isEmpty ? nil : .accessDenied)
+        }
         self.uninspected = uninspected
-        let opening = worker.transport.openTunnel(to: origin, via: via, isPlain: uninspected == .notTLS, delegate: self)
+        owner.noteWay(of: way)
+        let opening = way.openTunnel(to: origin, via: via, isPlain: uninspected == .notTLS, delegate: self)
         owner.logged.connectOutcome = opening.outcome
         state = .tunnelling(opening)
         worker.openingTunnels += 1

@@ -72,7 +72,9 @@ final class LoopWorker {
         interception = current.interception
         identifiesClients = current.settings.identifiesClients
         transports = WorkerTransports(
-            Transport(loop: loop, configuration: current.settings.transport, budgets: shared.budgets), on: loop)
+            Transport(loop: loop, configuration: current.settings.transport, budgets: shared.budgets),
+            ways: current.settings.ways, budgets: shared.budgets, on: loop)
+        if index == 0 { transports.beginProbing() }
         accessLog = shared.accessLog.makeBuffer()
         auditLog = shared.auditLog
         telemetry = shared.telemetry
@@ -292,7 +294,9 @@ final class LoopWorker {
         interception = current.interception
         identifiesClients = current.settings.identifiesClients
         transports.replace(
-            by: Transport(loop: loop, configuration: current.settings.transport, budgets: shared.budgets))
+            by: Transport(loop: loop, configuration: current.settings.transport, budgets: shared.budgets),
+            ways: current.settings.ways)
+        if index == 0 { transports.beginProbing() }
         // Clients that are no longer allowed are disconnected after the current response.
         for connection in Array(connections.values)
         where !settings.admission.allows(connection.peer, isCertified: connection.isCertified) {

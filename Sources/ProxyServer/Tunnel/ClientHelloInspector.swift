@@ -77,7 +77,7 @@ final class ClientHelloInspector: TimerHandler, JudgementDelegate {
 
     private func decide(on hello: ClientHello?) {
         // The current settings apply, which may differ from those at the time of the CONNECT.
-        let transport = worker.transport
+        let transport = worker.transports.transport(through: opener.configuration.wayName) ?? worker.transport
         if refusesByRules() { return }
         let needsName = tunnel?.needsName ?? true
         switch transport.decide(on: hello, inTunnelTo: origin, openedBy: opener, needsName: needsName) {

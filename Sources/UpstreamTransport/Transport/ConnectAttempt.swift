@@ -10,12 +10,16 @@ struct ConnectTarget {
     var addresses: [IPAddress] = []
     /// Request a tunnel (CONNECT) to the host from this proxy. `nil`: connect directly.
     var tunnelProxy: UpstreamProxy?
+    /// How to connect to a proxy with TLS: the policy that evaluates it, the client certificate, and its addresses in the settings.
+    var tunnelProxyTerms: ProxyTerms?
     /// The value of Via in the tunnel request to the upstream proxy (RFC 9110 §7.6.3); empty for none.
     var via = ""
     /// The trust policy that evaluates the server in a TLS handshake. `nil`: connect without TLS.
     var trust: TrustPolicy?
     /// The client certificate, if the server requests one.
     var identity: ClientIdentity?
+    /// Look up the name and make no connection: the attempt ends with a peer that has an address and no descriptor.
+    var looksUpOnly = false
     /// Connect to this address instead of the host, even through a proxy. The TLS handshake is still with the host.
     var diversion: IPAddress?
     /// The protocols that the handshake offers by ALPN (RFC 7301), in order of preference. A server for another protocol would reject
@@ -37,6 +41,13 @@ struct ConnectTarget {
         let host = Array(host.utf8)
         return IPAddress(asLookedUp: host.span)
     }
+}
+
+/// How to connect to a proxy with TLS.
+struct ProxyTerms {
+    var trust: TrustPolicy
+    var identity: ClientIdentity?
+    var addresses: [IPAddress]
 }
 
 /// A connection attempt in progress.

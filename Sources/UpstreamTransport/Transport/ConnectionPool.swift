@@ -32,7 +32,7 @@ final class ConnectionPool {
 
     /// Returns the endpoint used last, if it is for this origin with TLS; increments its use count.
     func useRecent(_ origin: Origin) -> Endpoint? {
-        guard let recent, recent.trust != nil, recent.key.origin == origin else { return nil }
+        guard let recent, recent.trust != nil, recent.key.origin == origin, !recent.key.isForwardingProxy else { return nil }
         recent.userCount += 1
         return recent
     }

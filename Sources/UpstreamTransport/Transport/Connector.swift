@@ -19,6 +19,8 @@ final class Connector {
     private let loop: EventLoop
     private let multi: UnsafeMutableRawPointer
     private let addresses: AddressPolicy
+    /// The policy for addresses that Larder sends to a SOCKS5 proxy.
+    let destinations: AddressPolicy
     private let audit: PinAudit?
     private var timer: TimerID?
     private var nudgeTimer: TimerID?
@@ -43,6 +45,8 @@ final class Connector {
     private var overdue: [MonotonicTime] = []
     var keptDescriptor: Int32 = -1
     private var secureAttempts: [ObjectIdentifier: SecureAttempt] = [:]
+    private var tunnelAttempts: [ObjectIdentifier: ProxyTunnelAttempt] = [:]
+    private var relays: [ObjectIdentifier: ProxyRelay] = [:]
     /// The TLS configuration, created for the first connection with TLS.
     private lazy var context = ClientTLSContext(logsKeys: writeKeys != nil)
     private let writeKeys: (@Sendable (UnsafePointer<CChar>) -> Void)?
@@ -57,7 +61,7 @@ final class Connector {
 
     /// - Parameter contentBuffer: the loop's buffer for decrypted content, with space for `RecordBuffers.contentLength` bytes.
     init(
-        loop: EventLoop, addresses: AddressPolicy, lookUpLimit: Int, gate: EgressGate,
+        loop: EventLoop, addresses: AddressPolicy, destinations: AddressPolicy, lookUpLimit: Int, gate: EgressGate,
         contentBuffer: UnsafeMutableRawBufferPointer,
         audit: PinAudit?, writeKeys: (@Sendable (UnsafePointer<CChar>) -> Void)?
     ) {
@@ -66,6 +70,7 @@ final class Connector {
         self.loop = loop
         self.multi = multi
         self.addresses = addresses
+        self.destinations = destinations
         self.lookUpLimit = lookUpLimit
         self.gate = gate
         self.audit = audit
@@ -94,6 +99,28 @@ final class Connector {
     }
 
     private func open(_ target: ConnectTarget, milliseconds: Int, observer: any ConnectObserver) -> any ConnectAttempt {
+        if let proxy = target.tunnelProxy {
+            if proxy.scheme == .https { return openTunnel(to: target, through: proxy, milliseconds, observer) }
+            if proxy.scheme == .socks5, !target.looksUpOnly {
+                return SOCKSAttempt(self, on: loop, to: target, milliseconds: milliseconds, observer: observer)
+            }
+        }
+        return openPlainly(target, milliseconds: milliseconds, observer: observer)
+    }
+
+    private func openTunnel(
+        to target: ConnectTarget, through proxy: UpstreamProxy, _ milliseconds: Int, _ observer: any ConnectObserver
+    ) -> any ConnectAttempt {
+        let limit = milliseconds > 0 ? milliseconds : Self.defaultMilliseconds
+        let attempt = ProxyTunnelAttempt(
+            self, on: loop, to: target, through: proxy, deadline: loop.now.advanced(milliseconds: limit), observer: observer)
+        tunnelAttempts[ObjectIdentifier(attempt)] = attempt
+        attempt.begin(milliseconds: milliseconds)
+        return attempt
+    }
+
+    /// Opens a connection without TLS: to the target itself, or through a proxy without TLS.
+    func openPlainly(_ target: ConnectTarget, milliseconds: Int, observer: any ConnectObserver) -> any ConnectAttempt {
         if let address = target.onlyAddress {
             return DirectAttempt(
                 loop, to: address, port: target.port, policy: addresses, milliseconds: milliseconds, observer: observer)
@@ -119,7 +146,8 @@ final class Connector {
     private func begin(_ target: ConnectTarget, milliseconds: Int, observer: any ConnectObserver) -> any ConnectAttempt {
         let (easy, lists) = handles.take(self, for: target, milliseconds: milliseconds)
         let attempt = CurlAttempt(
-            self, easy: easy, lists: lists, addresses: addresses, began: loop.now, observer: observer)
+            self, easy: easy, lists: lists, addresses: target.looksUpOnly ? destinations : addresses,
+            looksUpOnly: target.looksUpOnly, began: loop.now, observer: observer)
         attempts[easy] = attempt
         lookUpCount += 1
         check(curl_multi_add_handle(multi, easy))
@@ -150,6 +178,8 @@ final class Connector {
     /// Ends every attempt and releases libcurl's resources.
     func close() {
         isClosed = true
+        for attempt in Array(tunnelAttempts.values) { attempt.cancel() }
+        for relay in Array(relays.values) { relay.close() }
         for attempt in Array(secureAttempts.values) { attempt.cancel() }
         let unbegun = waiting
         waiting = []
@@ -238,6 +268,17 @@ final class Connector {
 
     func ended(_ attempt: SecureAttempt) { secureAttempts[ObjectIdentifier(attempt)] = nil }
 
+    // MARK: Tunnels through proxies with TLS
+
+    /// Tunnels that are open through proxies with TLS.
+    var relayCount: Int { relays.count }
+
+    func ended(_ attempt: ProxyTunnelAttempt) { tunnelAttempts[ObjectIdentifier(attempt)] = nil }
+
+    func keep(_ relay: ProxyRelay) { relays[ObjectIdentifier(relay)] = relay }
+
+    func ended(_ relay: ProxyRelay) { relays[ObjectIdentifier(relay)] = nil }
+
     // MARK: Calls to libcurl
 
     func act(_ descriptor: Int32, _ events: Int32) {
@@ -290,6 +331,11 @@ final class Connector {
         attempt.observer = nil
         if !attempt.hasAddress { noteLookedUp() }
         if code == CURLE_OK, let observer, let peer = takePeer(of: attempt) { return observer.didConnect(peer) }
+        if let address = attempt.foundAddress {
+            release(attempt)
+            observer?.didConnect(ConnectedPeer(descriptor: -1, address: address))
+            return
+        }
         let error = Self.error(code, of: attempt)
         if error == .timedOut(.nameLookUp) { overdue.append(attempt.began.advanced(milliseconds: Self.lookUpMilliseconds)) }
         release(attempt)

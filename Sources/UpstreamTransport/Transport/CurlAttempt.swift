@@ -11,6 +11,9 @@ final class CurlAttempt: ConnectAttempt {
     var observer: (any ConnectObserver)?
     let easy: UnsafeMutableRawPointer
     let addresses: AddressPolicy
+    private let looksUpOnly: Bool
+    /// The first permitted address, if the attempt only looks up a name.
+    private(set) var foundAddress: IPAddress?
     let began: MonotonicTime
     private let lists: [UnsafeMutablePointer<curl_slist>]
     private(set) var opened: [(descriptor: Int32, address: IPAddress)] = []
@@ -19,12 +22,13 @@ final class CurlAttempt: ConnectAttempt {
 
     init(
         _ connector: Connector, easy: UnsafeMutableRawPointer, lists: [UnsafeMutablePointer<curl_slist>],
-        addresses: AddressPolicy, began: MonotonicTime, observer: any ConnectObserver
+        addresses: AddressPolicy, looksUpOnly: Bool, began: MonotonicTime, observer: any ConnectObserver
     ) {
         self.connector = connector
         self.easy = easy
         self.lists = lists
         self.addresses = addresses
+        self.looksUpOnly = looksUpOnly
         self.began = began
         self.observer = observer
         // The connector keeps the attempt alive while libcurl may call it for a socket.
@@ -56,6 +60,10 @@ final class CurlAttempt: ConnectAttempt {
         }
         if let refusal = addresses.refusal(of: remote, port: port) {
             if firstRefusal == nil { firstRefusal = refusal }
+            return -1
+        }
+        if looksUpOnly {
+            if foundAddress == nil { foundAddress = remote }
             return -1
         }
         let type = address.pointee.socktype | larder_sock_nonblock | larder_sock_cloexec

@@ -56,16 +56,16 @@ struct EasyHandles {
         set(easy, CURLOPT_CONNECTTIMEOUT_MS, milliseconds)
         var lists: [UnsafeMutablePointer<curl_slist>] = []
         var resolved: UnsafeMutablePointer<curl_slist>?
-        if !target.addresses.isEmpty {
+        if !target.addresses.isEmpty, target.tunnelProxy?.scheme.isSOCKS != true {
             let addresses = target.addresses.map { $0.family == .ipv6 ? "[\($0)]" : "\($0)" }
             resolved = curl_slist_append(nil, "\(target.host):\(target.port):\(addresses.joined(separator: ","))")
         }
         setList(easy, CURLOPT_RESOLVE, resolved)
         var proxyFields: UnsafeMutablePointer<curl_slist>?
         if let proxy = target.tunnelProxy {
-            set(easy, CURLOPT_PROXY, "http://\(proxy.origin.authority)")
+            set(easy, CURLOPT_PROXY, "\(Self.scheme(of: proxy, for: target))://\(proxy.origin.authority)")
             set(easy, CURLOPT_NOPROXY, "")
-            set(easy, CURLOPT_HTTPPROXYTUNNEL, 1)
+            set(easy, CURLOPT_HTTPPROXYTUNNEL, proxy.scheme.isSOCKS ? 0 : 1)
             proxyFields = curl_slist_append(nil, "Proxy-Connection:")
             if !target.via.isEmpty { proxyFields = curl_slist_append(proxyFields, "Via: \(target.via)") }
             if let authorization = proxy.authorization {
@@ -82,6 +82,12 @@ struct EasyHandles {
         if let resolved { lists.append(resolved) }
         if let proxyFields { lists.append(proxyFields) }
         return lists
+    }
+
+    /// libcurl's word for the proxy. A SOCKS5 proxy gets an address if the address is known (RFC 1928 §4), and otherwise the name.
+    private static func scheme(of proxy: UpstreamProxy, for target: ConnectTarget) -> String {
+        guard proxy.scheme.isSOCKS else { return "http" }
+        return IPAddress(target.connectedHost) == nil ? "socks5h" : "socks5"
     }
 
     /// Sets the password with which libcurl answers the proxy's 407, on the same connection if that stays open.

@@ -20,6 +20,8 @@ package struct ExchangeMetrics: Equatable, Sendable {
     package var remoteAddress: IPAddress?
     /// The port of the upstream proxy, if there is one, otherwise the origin's port.
     package var remotePort: UInt16 = 0
+    /// The position of the parent that the request was sent to; -1 without parents.
+    package var parentMember = -1
     /// The mark of the trust policy that accepted the server (`TrustPolicy.mark`); 0 without TLS.
     package var trustMark: UInt64 = 0
     package var bytesReceived: UInt64 = 0

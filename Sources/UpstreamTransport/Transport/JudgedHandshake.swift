@@ -50,9 +50,11 @@ private final class JudgedHandshake: ConnectObserver, BatchHandler {
 extension Transport {
     fileprivate func target(judging origin: Origin) throws(TransportError) -> ConnectTarget {
         if let refusal = refusalOfConnecting(to: origin) { throw refusal }
-        return ConnectTarget(
-            host: origin.host, port: origin.port, addresses: addresses(of: origin.host), tunnelProxy: configuration.proxy,
+        var target = ConnectTarget(
+            host: origin.host, port: origin.port, addresses: addresses(of: origin.host),
             trust: try policy(host: origin.host, port: origin.port),
             identity: configuration.identities.value(host: origin.host, port: origin.port))
+        lead(&target, through: tunnelProxy(toHost: origin.host, port: origin.port))
+        return target
     }
 }

@@ -25,19 +25,21 @@ struct PoolKey: Hashable, Sendable {
         self.isKnownHTTP2 = isKnownHTTP2
     }
 
-    init(tunneled origin: Origin, through proxy: UpstreamProxy) {
+    /// - Parameter trustFingerprint: of the policy for the proxy itself; `nil` without TLS.
+    init(forwardingProxy proxy: UpstreamProxy, trustFingerprint: SHA256Digest? = nil) {
+        origin = proxy.origin
+        tunnelProxy = nil
+        self.trustFingerprint = trustFingerprint
+        isForwardingProxy = true
+        isKnownHTTP2 = false
+    }
+
+    /// Plain HTTP through a proxy that forwards bytes (SOCKS5).
+    init(plain origin: Origin, through proxy: UpstreamProxy) {
         self.origin = origin
         tunnelProxy = proxy
         trustFingerprint = nil
         isForwardingProxy = false
-        isKnownHTTP2 = false
-    }
-
-    init(forwardingProxy proxy: UpstreamProxy) {
-        origin = proxy.origin
-        tunnelProxy = nil
-        trustFingerprint = nil
-        isForwardingProxy = true
         isKnownHTTP2 = false
     }
 

@@ -69,7 +69,10 @@ extension Transport {
     /// - Parameter via: the value of Via in the request for a tunnel through an upstream proxy.
     package func prepare(_ origin: Origin, via: String) {
         // An error is not reported here: the later fetch will report it.
-        guard configuration.refusalByName(origin) == nil, let endpoint = try? use(origin) else { return }
+        // With parents, the member depends on the request.
+        guard configuration.parents == nil, configuration.refusalByName(origin) == nil, let endpoint = try? use(origin) else {
+            return
+        }
         defer { pool.endUse(of: endpoint) }
         guard endpoint.idleCount == 0, !endpoint.sharesConnections, endpoint.early == nil, budgets.acquire(endpoint.key) else {
             return

@@ -38,18 +38,20 @@ package final class Transport {
     /// Connections inside TLS that were handed to tunnels and carry another protocol.
     var switchedCount = 0
     private var sweepTimer: TimerID?
+    private var parentProbes: ParentProbes?
     private var isSweepPlanned = false
     private var isClosed = false
 
     package init(loop: EventLoop, configuration: TransportConfiguration, budgets: UpstreamBudgets) {
         self.loop = loop
         self.configuration = configuration
-        hasProxy = configuration.proxy != nil
+        hasProxy = configuration.leadsThroughProxy
         self.budgets = budgets
         readBuffer = .allocate(byteCount: configuration.limits.headLength + Self.readLength, alignment: 64)
         connector = Connector(
             loop: loop, addresses: hasProxy ? configuration.addresses.ofUpstreamProxy : configuration.addresses,
-            lookUpLimit: configuration.lookUps, gate: configuration.gate, contentBuffer: readBuffer,
+            destinations: configuration.addresses, lookUpLimit: configuration.lookUps, gate: configuration.gate,
+            contentBuffer: readBuffer,
             audit: configuration.audit, writeKeys: configuration.writeKeys)
         let port = loop.port { [unowned self] (message: BudgetMessage) in self.handle(message) }
         self.port = port
@@ -80,7 +82,7 @@ package final class Transport {
         to origin: Origin, via: @autoclosure () -> String, isPlain: Bool = false, delegate: any TunnelDelegate
     ) -> TunnelOpening {
         let tunnel = TunnelOpening(
-            self, to: origin, via: configuration.proxy == nil ? "" : via(), isPlain: isPlain,
+            self, to: origin, via: hasProxy ? via() : "", isPlain: isPlain,
             milliseconds: configuration.timeouts.connect, delegate: delegate)
         tunnel.begin()
         return tunnel
@@ -90,6 +92,7 @@ package final class Transport {
     package func close() {
         if isClosed { return }
         isClosed = true
+        stopProbing()
         for exchange in exchanges where exchange.isActive { exchange.fail(.transportClosed) }
         for tunnel in Array(tunnels.values) { tunnel.fail(.transportClosed) }
         for probe in Array(probes.values) { probe.fail(.transportClosed) }
@@ -123,7 +126,17 @@ package final class Transport {
     /// attempts, no switched connection, no tunnel, no probe and no preconnect.
     package var isQuiet: Bool {
         connectionCount == pool.count && switchedCount == 0 && waiting.isEmpty && tunnels.isEmpty && probes.isEmpty
-            && earlyConnections.isEmpty && !exchanges.contains { $0.isActive }
+            && earlyConnections.isEmpty && connector.relayCount == 0 && !exchanges.contains { $0.isActive }
+    }
+
+    /// Begins to probe the parents, if the way leads through parents. One loop probes for all loops.
+    package func beginProbing() {
+        if let group = configuration.parents, parentProbes == nil { parentProbes = ParentProbes(self, of: group) }
+    }
+
+    package func stopProbing() {
+        parentProbes?.stop()
+        parentProbes = nil
     }
 
     // MARK: Exchanges
@@ -159,22 +172,25 @@ package final class Transport {
         // With an upstream proxy, Larder does not know the address that the proxy connects to, so only the host in the request can be
         // checked.
         if hasProxy, let refusal = configuration.refusalByName(origin) { throw refusal }
-        if origin.scheme == .https, !hasProxy || configuration.proxy?.asksSecurely != true { return try useSecurely(origin) }
+        if origin.scheme == .https, !hasProxy || configuration.proxy?.asksSecurely != true {
+            return try useSecurely(origin, through: configuration.proxy)
+        }
         // This check also stops exchanges that began under older settings.
         if origin.scheme == .http, forbidsPlaintext(to: origin.host, port: origin.port) { throw .plaintextToPinnedHost }
         guard hasProxy, let proxy = configuration.proxy else {
             if isKnownHTTP2 { return pool.use(PoolKey(direct: origin, isKnownHTTP2: true)) }
             return pool.useRecent(direct: origin) ?? pool.use(PoolKey(direct: origin))
         }
-        if tunnelsPlaintext, !proxy.asksSecurely { return pool.use(PoolKey(tunneled: origin, through: proxy)) }
-        return pool.use(PoolKey(forwardingProxy: proxy))
+        // Few proxies forward Upgrade, so they get a tunnel (RFC 6455 §4.1).
+        let isTunneled = proxy.scheme.isSOCKS || tunnelsPlaintext && !proxy.asksSecurely
+        return isTunneled ? pool.use(PoolKey(plain: origin, through: proxy)) : try useForwarding(proxy)
     }
 
-    private func useSecurely(_ origin: Origin) throws(TransportError) -> Endpoint {
-        // An origin's policy does not change during the life of the transport.
-        if let endpoint = pool.useRecent(origin) { return endpoint }
+    func useSecurely(_ origin: Origin, through proxy: UpstreamProxy?) throws(TransportError) -> Endpoint {
+        // An origin's policy and proxy do not change during the life of the transport, except that there are several parents.
+        if configuration.parents == nil, let endpoint = pool.useRecent(origin) { return endpoint }
         let policy = try policy(host: origin.host, port: origin.port)
-        let key = PoolKey(secure: origin, through: configuration.proxy, trustFingerprint: policy.fingerprint)
+        let key = PoolKey(secure: origin, through: proxy, trustFingerprint: policy.fingerprint)
         let endpoint = pool.use(key)
         if endpoint.trust == nil {
             endpoint.trust = policy
@@ -192,7 +208,7 @@ package final class Transport {
     }
 
     /// Whether requests to this origin use a tunnel through the upstream proxy.
-    package func asksForTunnel(to scheme: Origin.Scheme) -> Bool { scheme == .https && configuration.proxy != nil }
+    package func asksForTunnel(to scheme: Origin.Scheme) -> Bool { scheme == .https && hasProxy }
 
     /// - Parameter via: the value of Via in the request for a tunnel through the upstream proxy.
     /// - Parameter isForSwitch: the connection is for a switch of protocols, which HTTP/2 does not have (RFC 9113 §8.6).
@@ -202,25 +218,27 @@ package final class Transport {
         let key = endpoint.key
         var target = ConnectTarget(
             host: key.origin.host, port: key.origin.port,
-            addresses: key.tunnelProxy == nil ? configuration.resolve[key.origin.host] ?? [] : [],
-            tunnelProxy: key.tunnelProxy, via: via, trust: endpoint.trust, identity: endpoint.identity, resumption: key)
+            addresses: key.tunnelProxy == nil ? configuration.resolve[key.origin.host] ?? [] : addresses(of: key.origin.host),
+            via: via, trust: endpoint.trust, identity: endpoint.identity, resumption: key)
+        lead(&target, through: key.tunnelProxy)
         if configuration.offersHTTP2, !isForSwitch, !endpoint.requiresHTTP1 { target.protocols = ["h2", "http/1.1"] }
         return connector.connect(to: target, milliseconds: milliseconds, observer: observer)
     }
 
     /// - Parameter address: the address to connect to; `nil` for the addresses of the host.
     func connectTunnel(
-        to origin: Origin, at address: IPAddress?, via: String, milliseconds: Int, observer: any ConnectObserver
+        to origin: Origin, at address: IPAddress?, through proxy: UpstreamProxy?, via: String, milliseconds: Int,
+        observer: any ConnectObserver
     ) -> any ConnectAttempt {
-        let target = ConnectTarget(
-            host: origin.host, port: origin.port, addresses: address.map { [$0] } ?? addresses(of: origin.host),
-            tunnelProxy: configuration.proxy, via: via)
+        var target = ConnectTarget(
+            host: origin.host, port: origin.port, addresses: address.map { [$0] } ?? addresses(of: origin.host), via: via)
+        lead(&target, through: proxy)
         return connector.connect(to: target, milliseconds: milliseconds, observer: observer)
     }
 
-    /// The addresses that the settings give for a host. Empty with an upstream proxy, because that proxy resolves the names.
+    /// The addresses that the settings give for a host. Empty with an upstream proxy that resolves the names itself.
     func addresses(of host: String) -> [IPAddress] {
-        configuration.proxy == nil ? configuration.resolve[host] ?? [] : []
+        !hasProxy || configuration.proxy?.scheme == .socks5 ? configuration.resolve[host] ?? [] : []
     }
 
     /// Makes a connection for the HTTP version that the server has chosen.

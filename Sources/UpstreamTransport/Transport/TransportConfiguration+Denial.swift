@@ -10,7 +10,7 @@ extension TransportConfiguration {
         guard let address = IPAddress(asLookedUp: host.span) else { return nil }
         let refusal = addresses.refusal(of: address, port: origin.port)
         // Behind a proxy the address may belong to another machine.
-        return proxy != nil && refusal == .ownListener ? nil : refusal
+        return leadsThroughProxy && refusal == .ownListener ? nil : refusal
     }
 
     /// Why the settings for hosts and addresses forbid all traffic to this origin; `nil` if they do not. For a host name,
@@ -23,7 +23,7 @@ extension TransportConfiguration {
         }
         if !byTunnel, origin.scheme == .https, connect.deniesHost(host, port: origin.port) { return .hostDenied }
         if let refusal = refusalByName(origin) { return refusal }
-        guard proxy == nil, let fixed = resolve[origin.host] else { return nil }
+        guard !leadsThroughProxy, let fixed = resolve[origin.host] else { return nil }
         let refusals = fixed.map { addresses.refusal(of: $0, port: origin.port) }
         return refusals.contains { $0 == nil } ? nil : refusals.first ?? nil
     }

@@ -7,7 +7,13 @@ import ServerTrust
 package struct TransportConfiguration: Sendable {
     package var timeouts = UpstreamTimeouts()
     package var limits = ParseLimits()
+    /// The name of the way to the origins, for logs.
+    package var wayName = "direct"
     package var proxy: UpstreamProxy?
+    /// The parents that requests are sent to, instead of to a single proxy.
+    package var parents: ParentGroup?
+    /// How often parents that do not respond, or have got no request, are probed.
+    package var parentProbeMilliseconds = 5_000
     /// Host names in lower case, with the addresses to connect to instead of looking the name up.
     package var resolve: [String: [IPAddress]] = [:]
     package var addresses = AddressPolicy.standard

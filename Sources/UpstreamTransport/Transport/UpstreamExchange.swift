@@ -1,5 +1,4 @@
 import EventLoop
-internal import HTTPCaching
 import HTTPMessage
 import HTTPWire
 import ServerTrust
@@ -14,7 +13,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
     enum State { case unused, refused(TransportError), joining, queued(ticket: UInt64), connecting, active }
 
     private(set) var number: UInt64 = 0
-    @exclusivity(unchecked) private(set) var request: UpstreamRequest
+    @exclusivity(unchecked) var request: UpstreamRequest
     @exclusivity(unchecked) var metrics = ExchangeMetrics()
     /// Whether the kernel has accepted the whole request.
     private(set) var isRequestSent = false
@@ -29,8 +28,10 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
     private var timer: TimerID?
     var state = State.unused
     private var delegate: (any OriginExchangeDelegate)?
-    private(set) var endpoint: Endpoint?
-    private var connection: (any RequestCarrier)?
+    var endpoint: Endpoint?
+    /// The parent that gets the request, if the way leads through parents.
+    var parent: ParentAttempt?
+    private(set) var connection: (any RequestCarrier)?
     var attempt: (any ConnectAttempt)?
     private(set) var timeouts = UpstreamTimeouts()
 
@@ -46,7 +47,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
     private var isSendingBroken = false
     private var isPaused = false
     /// Whether the head of the final response has arrived.
-    private var isAnswered = false
+    private(set) var isAnswered = false
 
     var waitingSince = MonotonicTime(nanoseconds: 0)
     private var totalDeadline = MonotonicTime.never
@@ -62,12 +63,6 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
 
     /// The server's certificate chain, if this exchange is the first on its connection (`UpstreamTLSChannel.judgedChain`).
     private(set) var judgedChain: [Certificate] = []
-
-    /// The certificate chain of the exchange's server, as it is recorded.
-    var recordedChain: RecordedChain? { connection?.recordedChain }
-
-    /// The verdict on the exchange's server.
-    var verdict: TrustVerdict? { connection?.verdict }
 
     var isActive: Bool {
         if case .unused = state { return false }
@@ -113,15 +108,11 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         if case .length(let length) = request.body { bodyRemaining = length }
         let endpoint: Endpoint
         do throws(TransportError) {
-            endpoint = try transport.use(
-                request.origin, isKnownHTTP2: request.isForKnownHTTP2, tunnelsPlaintext: request.tunnelsForSwitch)
+            endpoint = try chooseEndpoint()
         } catch {
             return refuse(error)
         }
         self.endpoint = endpoint
-        if endpoint.key.isForwardingProxy, let proxy = transport.configuration.proxy {
-            self.request.head = AbsoluteForm.head(from: request.head, origin: request.origin, authorization: proxy.authorization)
-        }
         if !isBodyEnded {
             let head = self.request.head
             output.append(head.span)
@@ -149,8 +140,8 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         metrics.isConnectionReused = isReused
         metrics.remoteAddress = connection.remoteAddress
         if let endpoint { metrics.remotePort = endpoint.key.connectedPort }
-        metrics.trustMark = connection.trustMark
-        if !connection.hasCarried { judgedChain = connection.judgedChain }
+        metrics.trustMark = trustMark(on: connection)
+        if !connection.hasCarried, !isToProxy { judgedChain = connection.judgedChain }
         connection.begin(self)
         delegate?.exchangeHasConnection(handle)
         if output.isEmpty {
@@ -290,8 +281,9 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
 
     func didReceiveHead(_ head: inout ResponseHead, framing: BodyFraming) {
         isAnswered = true
+        if parent != nil { noteParentResponse() }
         // The proxy requests credentials from Larder, and clients cannot send them.
-        let isOfProxy = head.status.code == 407 && endpoint?.key.isForwardingProxy == true
+        let isOfProxy = head.status.code == 407 && isToProxy
         if isOfProxy, !request.takesProxyChallenges { return fail(.tunnelRefused(status: 407)) }
         headDeadline = .never
         if !isPaused { arm(.idle, timeouts.idle) }
@@ -333,12 +325,8 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
 
     private func retry() {
         guard let endpoint else { return }
-        closeConnection()
         metrics.isRetried = true
-        isSendingBroken = false
-        isRequestSent = false
-        headDeadline = .never
-        output.removeAll()
+        forgetSending()
         if !isBodyEnded || hasTakenBody {
             let head = request.head
             output.append(head.span)
@@ -347,12 +335,17 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         obtainConnection(to: endpoint)
     }
 
-    /// Whether the request may be sent again (RFC 9110 §9.2.2): once, if it is idempotent, has no body, and was sent on a reused
-    /// connection.
-    private var canRetry: Bool {
-        metrics.isConnectionReused && !metrics.isRetried && request.isRetryable && request.method.isIdempotent
-            && (request.body == .none || request.body == .length(0))
+    /// Closes the connection; the request will be sent from its beginning.
+    func forgetSending() {
+        closeConnection()
+        isSendingBroken = false
+        isRequestSent = false
+        headDeadline = .never
+        output.removeAll()
     }
+
+    /// Whether the request may be sent again on the same way: once, on another connection than a reused one.
+    private var canRetry: Bool { metrics.isConnectionReused && !metrics.isRetried && isRepeatable }
 
     // MARK: Pausing and timeouts
 
@@ -398,6 +391,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
     }
 
     func fail(_ error: TransportError) {
+        if parent != nil, movesToAnotherParent(after: error) { return }
         let handle = handle
         let delegate = settle()
         delegate?.exchange(handle, didFailWith: error)
@@ -417,13 +411,18 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         delegate = nil
         diversion = nil
         closeConnection()
-        if let endpoint { transport.pool.endUse(of: endpoint) }
-        endpoint = nil
+        if let endpoint { leave(endpoint) }
+        if parent != nil { leaveParent() }
         output.removeAll()
         writtenBody = nil
         request.head = []
         if let timer { loop.cancelTimer(timer) }
         return last
+    }
+
+    func leave(_ endpoint: Endpoint) {
+        transport.pool.endUse(of: endpoint)
+        self.endpoint = nil
     }
 
     /// Leaves the queue, or cancels the connection attempt.

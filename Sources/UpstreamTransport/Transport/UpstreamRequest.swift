@@ -1,5 +1,6 @@
 import HTTPMessage
 import HTTPWire
+import ParentSelection
 
 /// A request ready to be sent: the bytes of its head, and properties for the transport.
 package struct UpstreamRequest: Sendable {
@@ -27,6 +28,12 @@ package struct UpstreamRequest: Sendable {
     package var acceptsTrailers = false
     /// Whether the server is known to speak HTTP/2 without TLS, since its client does (RFC 9113 §3.3).
     package var isForKnownHTTP2 = false
+    /// The hash of the cache key, by which parents share the requests.
+    package var parentKey = KeyHash(value: 0)
+    /// The party that verifies an https origin, if the way leads through parents. A parent that verifies it gets the request itself.
+    package var verifier = OriginVerifier.larder
+    /// The parent that gets this request and no other, to find out whether it responds.
+    var probedParent: Int?
     /// Whether a proxy's 407 is delivered as a response. If not, it is a failure: clients cannot answer it.
     package var takesProxyChallenges = false
 

@@ -34,7 +34,14 @@ package struct ConnectPolicy: Sendable {
     /// Whether all requests to hosts without an entry are denied, not only CONNECT.
     package var deniesUnnamedHosts = false
     /// The cached verdicts. All loops share the cache, but only for this version of the settings; a reload starts with an empty cache.
-    let kept = TrustVerdictCache()
+    private(set) var kept = TrustVerdictCache()
+
+    /// The same settings with an empty cache of verdicts.
+    var withoutVerdicts: ConnectPolicy {
+        var policy = self
+        policy.kept = TrustVerdictCache()
+        return policy
+    }
 
     /// - Parameter fallback: the handling of CONNECT to hosts without an entry.
     package init(fallback: ConnectWay = .tunnel) {

@@ -149,7 +149,7 @@ extension Transport {
     package func denial(of origin: Origin, byTunnel: Bool, at descriptor: Int32) -> TransportError? {
         if let refusal = configuration.denial(of: origin, byTunnel: byTunnel) { return refusal }
         // With an upstream proxy the connection is to that proxy.
-        guard configuration.proxy == nil, let (address, port) = IPAddress.ofPeer(of: descriptor) else { return nil }
+        guard !configuration.leadsThroughProxy, let (address, port) = IPAddress.ofPeer(of: descriptor) else { return nil }
         return configuration.addresses.refusal(of: address, port: port)
     }
 
@@ -159,7 +159,7 @@ extension Transport {
             return denial(of: origin, byTunnel: byTunnel, at: connection.descriptor)
         }
         if let refusal = configuration.denial(of: origin, byTunnel: byTunnel) { return refusal }
-        guard configuration.proxy == nil, let peer = relay.serverAddress else { return nil }
+        guard !configuration.leadsThroughProxy, let peer = relay.serverAddress else { return nil }
         return configuration.addresses.refusal(of: peer.address, port: peer.port)
     }
 
@@ -208,6 +208,6 @@ extension Transport {
         let octets = Array(origin.host.utf8)
         return judge(
             host: host, port: origin.port, at: host == origin.judgedHost ? nil : IPAddress(asLookedUp: octets.span),
-            via: configuration.proxy == nil ? "" : via(), delegate: delegate)
+            via: configuration.leadsThroughProxy ? via() : "", delegate: delegate)
     }
 }

@@ -19,11 +19,12 @@ final class Probe: ConnectObserver {
 
     func begin(via: String) {
         transport.probes[key] = self
-        let target = ConnectTarget(
+        var target = ConnectTarget(
             host: key.host, port: key.port, addresses: key.address == nil ? transport.addresses(of: key.host) : [],
-            tunnelProxy: transport.configuration.proxy, via: via, trust: policy,
+            via: via, trust: policy,
             identity: transport.configuration.identities.value(host: key.host, port: key.port), diversion: key.address,
             protocols: [])
+        transport.lead(&target, through: transport.tunnelProxy(toHost: key.host, port: key.port))
         attempt = transport.connector.connect(
             to: target, milliseconds: transport.configuration.timeouts.connect, observer: self)
     }
@@ -44,7 +45,7 @@ final class Probe: ConnectObserver {
         // Several callers may share the handshake, but only the first gets the chain.
         judgements.first?.chain = peer.channel?.judgedChain ?? []
         peer.close()
-        let isBehindProxy = transport.configuration.proxy != nil
+        let isBehindProxy = transport.configuration.leadsThroughProxy
         // Without the server's address, the tunnel could not be opened to the same server.
         if !isBehindProxy, peer.address == nil { return fail(.connectionFailed(code: 0)) }
         let server = VettedServer(address: isBehindProxy ? nil : peer.address)

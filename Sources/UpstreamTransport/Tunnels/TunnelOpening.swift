@@ -32,6 +32,8 @@ package final class TunnelOpening: ConnectObserver, JudgementDelegate, BatchHand
     private var judgement: Judgement?
     private var attempt: (any ConnectAttempt)?
     private var refusal: TransportError?
+    /// The parent that the tunnel is opened through, if the way leads through parents.
+    private var parent: ParentAttempt?
     /// The server of the cached verdict, until the connection to it is open.
     private var kept: (server: VettedServer, key: TrustVerdictCache.Key)?
 
@@ -81,6 +83,8 @@ package final class TunnelOpening: ConnectObserver, JudgementDelegate, BatchHand
         judgement = nil
         attempt?.cancel()
         attempt = nil
+        if let parent { parent.group.ended(parent.member) }
+        parent = nil
     }
 
     func fail(_ error: TransportError) {
@@ -108,12 +112,14 @@ package final class TunnelOpening: ConnectObserver, JudgementDelegate, BatchHand
     func didConnect(_ peer: ConnectedPeer) {
         attempt = nil
         guard let delegate else { return peer.close() }
+        if let parent { parent.group.succeeded(parent.member, at: transport.loop.now) }
         cancel()
         delegate.tunnel(self, didConnect: peer.descriptor, to: peer.address)
     }
 
     func didFailToConnect(_ error: TransportError) {
         attempt = nil
+        if movesToAnotherParent(after: error) { return connect(to: nil) }
         guard let gone = kept else { return fail(error) }
         kept = nil
         judgeAgain(gone)
@@ -131,6 +137,17 @@ package final class TunnelOpening: ConnectObserver, JudgementDelegate, BatchHand
 
     private func connect(to address: IPAddress?) {
         let left = milliseconds == 0 ? 0 : max(1, milliseconds - transport.loop.now.milliseconds(since: began))
-        attempt = transport.connectTunnel(to: origin, at: address, via: via, milliseconds: left, observer: self)
+        if parent == nil, let group = transport.configuration.parents {
+            parent = ParentAttempt.begin(group, for: transport.parentKey(ofHost: origin.host, port: origin.port))
+        }
+        let proxy = parent?.proxy ?? transport.configuration.proxy
+        attempt = transport.connectTunnel(
+            to: origin, at: address, through: proxy, via: via, milliseconds: left, observer: self)
+    }
+
+    private func movesToAnotherParent(after error: TransportError) -> Bool {
+        guard var next = parent, let failure = error.failure(of: next.proxy, isToParent: false) else { return false }
+        parent = next.moveOn(after: failure) ? next : nil
+        return parent != nil
     }
 }

@@ -76,7 +76,7 @@ struct CommandRun {
             throw EphemeralProxy.fail("cannot write to \(folder.path): \(error.reason)")
         }
         let others = OtherProxies(environment)
-        if larder.settings.upstream.proxy == nil, let name = others.replaced(by: variables).first {
+        if !larder.settings.upstream.leadsThroughProxy, let name = others.replaced(by: variables).first {
             Terminal.talk(
                 "larder: ignored the proxy in \(name): to send requests through another proxy, set upstream.proxy\n"
             )

@@ -76,7 +76,7 @@ struct DoctorCommand: ParsableCommand {
         guard let running, let origin = TrialOrigin() else { return findings }
         defer { origin.stop() }
         findings += RunningDiagnosis(
-            running: running.environment, origin: origin, hasUpstreamProxy: loaded.settings.upstream.proxy != nil,
+            running: running.environment, origin: origin, hasUpstreamProxy: loaded.settings.upstream.leadsThroughProxy,
             edit: Diagnosis.edit(loaded)
         ).findings()
         guard findings.last?.outcome == .good else { return findings }
