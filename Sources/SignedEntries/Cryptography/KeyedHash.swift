@@ -25,7 +25,7 @@ struct KeyedHash: Sendable {
         // Names.
         case entryName, variantName, chainName
         // Salts and keys that are derived from the key for sealing.
-        case salt, headKey, pieceKey, chainKey
+        case salt, headKey, pieceKey, chainKey, recordKey
     }
 }
 

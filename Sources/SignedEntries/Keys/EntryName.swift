@@ -5,6 +5,9 @@ package struct EntryName: Hashable, Sendable {
     /// 32 bytes.
     package let octets: [UInt8]
 
+    /// 64 hexadecimal digits.
+    package var text: String { Hexadecimal.encode(octets) }
+
     init(_ digest: SHA256Words) { octets = digest.octets }
 }
 
