@@ -109,7 +109,9 @@ let package = Package(
         module("LarderFoundation", uses: ["HTTPSerialization", "HTTPSession"]),
         module(
             "LarderTesting",
-            uses: ["HTTPMessage", "HTTPCaching", "HTTPSerialization", "HTTPSession", "ServerTrust", "Snapshots"]),
+            uses: [
+                "HTTPMessage", "HTTPCaching", "HTTPSerialization", "HTTPSession", "ServerTrust", "EventLoop", "Snapshots",
+            ]),
         module("SharedFetches", uses: ["HTTPMessage", "HTTPCaching", "EventLoop", "ResponseStore"]),
         module("ProxyCore", uses: ["HTTPMessage", "HTTPCaching", "ProxyPolicy"]),
         // Layer 4
@@ -275,7 +277,7 @@ let package = Package(
                 "HTTPMessage", "HTTPCaching", "HTTPSerialization", "ServerTrust", "SecretScanning", "SQLiteDatabase", "CSQLite",
                 "SnapshotTorture",
             ]),
-        tests(of: "LarderFoundation", uses: ["HTTPSerialization", "HTTPSession", "LarderTesting"]),
+        tests(of: "LarderFoundation", uses: ["EventLoop", "HTTPSerialization", "HTTPSession", "LarderTesting"]),
         tests(
             of: "LarderTesting",
             uses: ["HTTPMessage", "HTTPCaching", "HTTPSerialization", "HTTPSession", "ServerTrust", "Snapshots"]),
