@@ -10,6 +10,9 @@ let swift: [SwiftSetting] =
     + (Context.environment["LARDER_SANITIZE"] == "thread" ? [.define("SANITIZE_THREAD")] : [])
     + (warningsAreErrors ? [.unsafeFlags(["-warnings-as-errors"])] : [])
 
+/// For packages that only the program uses: a package that disables the trait fetches none of them.
+let withCommandLine = TargetDependencyCondition.when(traits: ["CommandLine"])
+
 func module(_ name: String, uses dependencies: [Target.Dependency], leavingOut files: [String] = []) -> Target {
     .target(name: name, dependencies: dependencies, exclude: files, swiftSettings: swift)
 }
@@ -33,6 +36,10 @@ let package = Package(
         .library(name: "LarderTesting", targets: ["LarderTesting"]),
         .library(name: "Reachability", targets: ["Reachability"]),
         .library(name: "ResponseStore", targets: ["ResponseStore"]),
+    ],
+    traits: [
+        .trait(name: "CommandLine", description: "The program larder. Packages that use the libraries alone can disable it."),
+        .default(enabledTraits: ["CommandLine"]),
     ],
     dependencies: [
         // Each has a page in docs/decisions.
@@ -114,7 +121,9 @@ let package = Package(
         module("LarderFoundation", uses: ["HTTPSerialization", "HTTPSession"]),
         module(
             "LarderTesting",
-            uses: ["HTTPMessage", "HTTPCaching", "HTTPSerialization", "HTTPSession", "ServerTrust", "Snapshots"]),
+            uses: [
+                "HTTPMessage", "HTTPCaching", "HTTPSerialization", "HTTPSession", "ServerTrust", "EventLoop", "Snapshots",
+            ]),
         module("SharedFetches", uses: ["HTTPMessage", "HTTPCaching", "EventLoop", "ResponseStore"]),
         module("ProxyCore", uses: ["HTTPMessage", "HTTPCaching", "ProxyPolicy"]),
         // Layer 4
@@ -170,7 +179,7 @@ let package = Package(
                 "HTTPMessage", "TextCoding", "HTTPWire", "ProxyPolicy", "HTTPSerialization", "ServerTrust", "TLSChannel",
                 "CertificateAuthority", "ClientPasswords", "UpstreamTransport", "SignedEntries", "PolicyTools", "CommandSupport",
                 "LocalCA",
-                "Yams",
+                .product(name: "Yams", package: "Yams", condition: withCommandLine),
             ]),
         module(
             "PinTools",
@@ -204,8 +213,8 @@ let package = Package(
                 "ProxyAdmin", "CommandSupport", "LocalCA", "Downloads", "LarderSettings", "PinTools", "PolicyTools",
                 "AdminClient", "SharedTier",
                 "CommandEnvironment", "Doctor", "CLinux",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: withCommandLine),
+                .product(name: "Logging", package: "swift-log", condition: withCommandLine),
             ]),
         .executableTarget(name: "larder", dependencies: ["LarderCLI"], swiftSettings: swift),
         // A program over the libraries alone, which docs/library.md shows.
@@ -292,7 +301,7 @@ let package = Package(
                 "HTTPMessage", "HTTPCaching", "HTTPSerialization", "ServerTrust", "SecretScanning", "SQLiteDatabase", "CSQLite",
                 "SnapshotTorture",
             ]),
-        tests(of: "LarderFoundation", uses: ["HTTPSerialization", "HTTPSession", "LarderTesting"]),
+        tests(of: "LarderFoundation", uses: ["EventLoop", "HTTPSerialization", "HTTPSession", "LarderTesting"]),
         tests(
             of: "LarderTesting",
             uses: ["HTTPMessage", "HTTPCaching", "HTTPSerialization", "HTTPSession", "ServerTrust", "Snapshots"]),
@@ -330,7 +339,7 @@ let package = Package(
                 "ServerTrust", "CertificateAuthority", "SecretScanning", "ResponseStore", "ProxyServer", "CommandSupport",
                 "AuditLog", "LocalCA", "Downloads", "LarderSettings", "PinTools", "AdminClient", "CommandEnvironment", "Doctor",
                 "larder",
-                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Logging", package: "swift-log", condition: withCommandLine),
             ]),
         .testTarget(
             name: "EndToEndTests",

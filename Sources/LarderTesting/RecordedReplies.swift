@@ -1,8 +1,8 @@
+import EventLoop
 import HTTPCaching
 import HTTPMessage
 import HTTPSession
 import Snapshots
-import Synchronization
 
 /// The replies of one recording.
 final class RecordedReplies: Sendable {
@@ -12,7 +12,7 @@ final class RecordedReplies: Sendable {
     }
 
     private let path: String
-    private let source: Mutex<Source>
+    private let source: Guarded<Source>
 
     /// A longer body is not replayed.
     private static let bodyLimit: UInt64 = 256 << 20
@@ -20,7 +20,7 @@ final class RecordedReplies: Sendable {
     init(_ path: String) throws(ScriptFailure) {
         self.path = path
         do throws(SnapshotError) {
-            source = Mutex(Source(layer: try SnapshotLayer(Snapshot(path: path), key: nil)))
+            source = Guarded(Source(layer: try SnapshotLayer(Snapshot(path: path), key: nil)))
         } catch {
             throw ScriptFailure(description: "\(path) cannot be replayed: \(error)")
         }
@@ -35,10 +35,10 @@ final class RecordedReplies: Sendable {
         let wanted = RequestToMatch(
             method: Array(request.method.name.utf8), uri: CacheKey(of: head).bytes, fields: fields,
             body: request.body.isEmpty ? .none : .octets(request.body))
-        do throws(SnapshotError) {
-            return try source.withLock { source throws(SnapshotError) in try Self.reply(to: wanted, &source) }
-        } catch {
-            return .failure(.responseSerialization, "the recording \(path) cannot be read: \(error)")
+        return source.withLock { source in
+            do throws(SnapshotError) { return try Self.reply(to: wanted, &source) } catch {
+                return .failure(.responseSerialization, "the recording \(path) cannot be read: \(error)")
+            }
         }
     }
 

@@ -1,6 +1,6 @@
+import EventLoop
 public import HTTPSession
 import ServerTrust
-import Synchronization
 
 /// A network for tests: it answers a session's requests from a script, without sockets and in virtual time.
 ///
@@ -44,7 +44,7 @@ public final class ScriptedNetwork: Sendable {
 
     /// The clock of delays, and of waits before retries.
     public let clock: VirtualClock
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     /// A network with an empty script.
     public init(clock: VirtualClock = VirtualClock()) { self.clock = clock }

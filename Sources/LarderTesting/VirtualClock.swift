@@ -1,4 +1,4 @@
-import Synchronization
+import EventLoop
 
 /// A clock whose time does not depend on real time. A test with a delay of an hour takes no time.
 ///
@@ -47,7 +47,7 @@ public final class VirtualClock: Clock {
 
     /// What moves the clock.
     public let mode: Mode
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     /// A clock at its beginning.
     public init(_ mode: Mode = .automatic) { self.mode = mode }

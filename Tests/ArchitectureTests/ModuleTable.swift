@@ -69,8 +69,7 @@ enum ModuleTable {
         // Layer 3
         "LarderFoundation": Module(["HTTPSerialization", "HTTPSession"], others: ["Foundation"]),
         "LarderTesting": Module(
-            ["HTTPMessage", "HTTPCaching", "HTTPSerialization", "HTTPSession", "ServerTrust", "Snapshots"],
-            others: ["Synchronization"]),
+            ["HTTPMessage", "HTTPCaching", "HTTPSerialization", "HTTPSession", "ServerTrust", "EventLoop", "Snapshots"]),
         "SharedFetches": Module(
             ["HTTPMessage", "HTTPCaching", "EventLoop", "ResponseStore"], others: ["Synchronization"]),
         "ProxyCore": Module(["HTTPMessage", "HTTPCaching", "ProxyPolicy"]),
@@ -191,6 +190,7 @@ enum ModuleTable {
         "Tests/SnapshotTorture/SnapshotTorture.swift": "as StoreTorture",
         "Tests/HTTPSessionTests/CancellationStormTests.swift": "cancels at moments of a seeded generator",
         "Tests/HTTPSessionTests/SessionRetryTests.swift": "a network that does not come back",
+        "Tests/LarderTestingTests/ScriptedFaultTests.swift": "sleeps on a virtual clock, which the test advances",
         "Tests/LarderCLITests/DoctorTests.swift": shellPolls,
         "Tests/LarderCLITests/EnvTests.swift": shellPolls,
         "Tests/LarderCLITests/FetchOrigin.swift": shellPolls,

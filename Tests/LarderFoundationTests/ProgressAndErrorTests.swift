@@ -1,14 +1,14 @@
+import EventLoop
 import Foundation
 import HTTPSession
 import LarderFoundation
 import LarderTesting
-import Synchronization
 import Testing
 
 @Suite("Foundation: progress by a closure, and sentences for errors")
 struct ProgressAndErrorTests {
     private final class Steps: Sendable {
-        private let steps = Mutex<[TransferProgress]>([])
+        private let steps = Guarded<[TransferProgress]>([])
         var all: [TransferProgress] { steps.withLock { $0 } }
         func add(_ step: TransferProgress) { steps.withLock { $0.append(step) } }
     }

@@ -6,6 +6,8 @@
 # A debug build compiles Foundation's modules and ours into one fresh module cache, so that C headers that clash are found; the checkout's own
 # builds find those modules cached. Each program is run as well. The release build leaves HTTPSession out: the module cache is what
 # differs, and HTTPSerialization alone imports the C libraries that clash.
+#
+# The packages disable the trait CommandLine. The script fails if they fetch more than the one package that the libraries need.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
@@ -23,7 +25,7 @@ make_package() {
     {
         echo '// swift-tools-version: 6.2'
         echo 'import PackageDescription'
-        echo "let package = Package(name: \"app\", dependencies: [.package(name: \"larder\", path: \"$root\")], targets: ["
+        echo "let package = Package(name: \"app\", dependencies: [.package(name: \"larder\", path: \"$root\", traits: [])], targets: ["
         echo '    .executableTarget(name: "App", dependencies: ['
         for library in "$@"; do echo "        .product(name: \"$library\", package: \"larder\"),"; done
         echo '    ])'
@@ -45,6 +47,12 @@ build_and_run() {
         echo "FAILED  an outside package does not build in $2 with an empty module cache" >&2
         exit 1
     }
+    local fetched
+    fetched=$(ls "$work/$1/.build/checkouts")
+    if [[ $fetched != swift-http-structured-headers ]]; then
+        echo "FAILED  the outside package fetches" $fetched "and not swift-http-structured-headers alone" >&2
+        exit 1
+    fi
     printed=$(swift run --package-path "$work/$1" -c "$2" --skip-build App 2>> "$work/log")
     if [[ $printed != "$3" ]]; then
         echo "FAILED  the outside package prints '$printed' in $2, not '$3'" >&2
@@ -67,13 +75,18 @@ if ((${#kinds[@]} == 0)); then kinds=(debug release); fi
 for kind in "${kinds[@]}"; do
     case $kind in
         debug)
-            make_package session HTTPSession HTTPSerialization <<'END'
+            make_package session HTTPSession HTTPSerialization LarderFoundation LarderTesting <<'END'
 let session = try HTTPSession(trust: .system)
 let data = Data("{\"a\": 1}".utf8)
 let value = try JSONValueSerializer().serialize(ReceivedHead(status: 200, contentType: "application/json"), [UInt8](data)).get()
-print("\(value)", session.transfers().count)
+let network = ScriptedNetwork()
+network.on(.get, "/dates", reply: .json("[\"1970-01-01T00:00:01Z\"]").delayed(by: .seconds(30)))
+guard let url = URL(string: "https://api.example/dates") else { fatalError("no URL") }
+let dates = try await HTTPSession(network).get(url, as: [Date].self, coding: .snakeCase)
+try network.check()
+print("\(value)", session.transfers().count, dates[0].timeIntervalSince1970)
 END
-            build_and_run session debug '{"a":1} 0'
+            build_and_run session debug '{"a":1} 0 1.0'
             ;;
         release)
             make_package serialization HTTPSerialization <<'END'
