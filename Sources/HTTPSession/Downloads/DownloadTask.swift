@@ -175,7 +175,7 @@ struct DownloadTask {
 
     /// Waits before the next exchange, if the retry policy allows one. Otherwise throws the error.
     private func waitAfter(_ error: SessionError, tries: Int) async throws(SessionError) {
-        let policy = session.configuration.retries
+        let policy = request.optionsBox?.options.retries ?? session.configuration.retries
         let isBroken = Self.breaks.contains(error.code) && error.trust == nil
         guard isBroken, policy.errors.contains(.incompleteResponse), !scope.transfer.isCancelled,
             let wait = policy.wait(tries: tries, retryAfter: nil, chance: .random(in: 0..<1))

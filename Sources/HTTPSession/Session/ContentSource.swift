@@ -1,26 +1,36 @@
 import EventLoop
+import HTTPSerialization
 import HTTPWire
 
 /// Content that is sent piece by piece, from a file or a sequence.
 enum ContentSource: Sendable {
     case file(OpenFile, length: UInt64, FileThread)
     case stream(BodyStream)
+    /// Content in memory that is sent slowly.
+    case octets([UInt8])
 
     static let pieceLength = 256 * 1024
 
     /// Sends all content; cancels the exchange if that fails.
-    func send(over link: ResponseChannel) async {
+    /// - Parameter throttle: the packets to send; `nil` for full speed.
+    func send(over link: ResponseChannel, _ throttle: PacketThrottle?) async {
+        var sender = PacketSender(link, throttle)
         do {
             switch self {
-            case .file(let file, let length, let thread): try await Self.send(file, length: length, by: thread, over: link)
-            case .stream(let stream): try await Self.send(stream, over: link)
+            case .file(let file, let length, let thread): try await Self.send(file, length: length, by: thread, over: &sender)
+            case .stream(let stream):
+                guard try await Self.send(stream, over: &sender) else { return }
+                if stream.length == nil { link.endContent() }
+            case .octets(let octets): _ = try await sender.send(octets)
             }
         } catch {
             link.cancel(.source(error))
         }
     }
 
-    private static func send(_ file: OpenFile, length: UInt64, by thread: FileThread, over link: ResponseChannel) async throws {
+    private static func send(
+        _ file: OpenFile, length: UInt64, by thread: FileThread, over sender: inout PacketSender
+    ) async throws {
         var offset: UInt64 = 0
         while offset < length {
             let place = offset
@@ -28,11 +38,12 @@ enum ContentSource: Sendable {
             let octets = try await thread.run { () throws(SystemError) in try file.read(at: place, atMost: wanted) }
             if octets.isEmpty { throw SessionError(.fileFailed, "\(file.path) was truncated") }
             offset += UInt64(octets.count)
-            guard await link.send(octets) else { return }
+            guard try await sender.send(octets) else { return }
         }
     }
 
-    private static func send(_ stream: BodyStream, over link: ResponseChannel) async throws {
+    /// - Returns: `false` if the exchange has ended.
+    private static func send(_ stream: BodyStream, over sender: inout PacketSender) async throws -> Bool {
         let pieces = stream.makePieces()
         var left = stream.length
         while let octets = try await pieces.next() {
@@ -43,21 +54,51 @@ enum ContentSource: Sendable {
                 }
                 left = known - UInt64(octets.count)
             }
-            guard await link.send(octets) else { return }
+            guard try await sender.send(octets) else { return false }
         }
         if let left, left > 0 {
             throw SessionError(.bodySourceFailed, "the content is \(left) bytes shorter than its announced length")
         }
-        if stream.length == nil { link.endContent() }
+        return true
+    }
+}
+
+/// Sends content in packets, with a pause before each packet but the first.
+private struct PacketSender {
+    private let link: ResponseChannel
+    private let throttle: PacketThrottle?
+    private var hasBegun = false
+
+    init(_ link: ResponseChannel, _ throttle: PacketThrottle?) {
+        self.link = link
+        self.throttle = throttle
+    }
+
+    /// - Returns: `false` if the exchange has ended.
+    /// - Throws: `CancellationError` during a pause.
+    mutating func send(_ octets: [UInt8]) async throws -> Bool {
+        guard let throttle else { return await link.send(octets) }
+        var start = 0
+        while start < octets.count {
+            if hasBegun { try await Task.sleep(for: throttle.pause) }
+            hasBegun = true
+            let end = min(start + throttle.packetLength, octets.count)
+            guard await link.send(Array(octets[start..<end])) else { return false }
+            start = end
+        }
+        return true
     }
 }
 
 extension PreparedRequest {
     /// The content to send. If it is in a file, the file is opened.
-    nonisolated(nonsending) func content(_ files: FileThread) async throws(SessionError) -> Content {
+    /// - Parameter isThrottled: whether content in memory is also sent piece by piece.
+    nonisolated(nonsending) func content(_ files: FileThread, isThrottled: Bool) async throws(SessionError) -> Content {
         switch body {
         case .none: return Content(framing: .none, octets: [], source: nil)
-        case .octets(let octets): return Content(framing: .length(UInt64(octets.count)), octets: octets, source: nil)
+        case .octets(let octets):
+            let source = isThrottled && !octets.isEmpty ? ContentSource.octets(octets) : nil
+            return Content(framing: .length(UInt64(octets.count)), octets: source == nil ? octets : [], source: source)
         case .stream(let stream):
             return Content(framing: stream.length.map { .length($0) } ?? .chunked, octets: [], source: .stream(stream))
         case .file(let path):
