@@ -40,6 +40,14 @@ public protocol ResponseCaching: Sendable {
 
     /// Removes all responses under a key, including those whose bodies are still arriving.
     func remove(_ key: CachedResponse.Key) async
+
+    /// Removes all responses, including those whose bodies are still arriving.
+    /// - Returns: whether any response was removed.
+    @discardableResult
+    func removeAll() async -> Bool
+
+    /// How much the cache holds now.
+    func statistics() async -> CacheStatistics
 }
 
 /// A stored body that is read in pieces, in order.

@@ -54,6 +54,8 @@ struct BackgroundValidationTests {
 
         func remove(_ response: CachedResponse) async { cache.remove(response) }
         func remove(_ key: CachedResponse.Key) async { cache.remove(key) }
+        func removeAll() async -> Bool { cache.removeAll() }
+        func statistics() async -> CacheStatistics { cache.statistics() }
     }
 
     @Test("A request that found a response before another validation replaced it does not validate it again")

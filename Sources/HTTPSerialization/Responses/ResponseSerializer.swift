@@ -42,7 +42,7 @@ extension ResponseSerializer {
             return SerializedResponse(value: try decode(body, of: head), faults: faults, status: head.status)
         } catch {
             // The body of an error response is seldom of the requested type, so the status is then the outer fault.
-            let isMisfit = error.code == .otherType || error.code == .noneAccepts
+            let isMisfit = error.code == .otherType
             return SerializedResponse(value: nil, faults: isMisfit ? faults + [error] : [error] + faults, status: head.status)
         }
     }

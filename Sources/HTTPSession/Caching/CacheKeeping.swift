@@ -38,7 +38,7 @@ struct CacheKeeping: Sendable {
     @discardableResult
     func keep(_ octets: [UInt8], _ trailers: CachedResponse.Trailers) async -> Bool {
         var (fields, body) = (origin.head.fields, octets)
-        if let hook = configuration.willCache {
+        if let hook = willCache {
             if octets.count > configuration.limits.cachedBodyLength { return false }
             let candidate = CacheCandidate(
                 uri: call.request.uri, status: Int(origin.head.status.code), fields: HTTPFields(fields), body: body)
@@ -58,7 +58,7 @@ struct CacheKeeping: Sendable {
     private func keepAsRead(_ arrived: TransferTask.OpenResponse) async -> Bool {
         var length: UInt64?
         if case .length(let known) = arrived.head.framing { length = known }
-        if configuration.willCache != nil {
+        if willCache != nil {
             if length ?? 0 > UInt64(configuration.limits.cachedBodyLength) { return false }
             arrived.link.record(BodyRecording(gathering: configuration.limits.cachedBodyLength, for: self))
             return true
@@ -73,6 +73,10 @@ struct CacheKeeping: Sendable {
     func noteStored() { call.run.ledger.tell(.stored(call.request.uri)) }
 
     private var configuration: SessionConfiguration { call.run.session.configuration }
+
+    private var willCache: (@Sendable (CacheCandidate) async -> CacheDecision)? {
+        call.request.options?.willCache ?? configuration.willCache
+    }
 
     /// The response to store, without its body.
     private func stored(with fields: Fields) async -> CachedResponse? {

@@ -38,7 +38,7 @@ struct CachedCall: Sendable {
         self.head = head
         key = CachedResponse.Key(CacheKey(of: head).bytes)
         var overrides = CacheOverrides(policy: request.cachePolicy, ignored: [.private])
-        overrides.isDisconnected = run.session.isOffline
+        overrides.isDisconnected = run.session.isOffline || request.options?.isOffline == true
         self.overrides = overrides
         var directives = RequestDirectives(head)
         directives.trust = Self.trustMark(of: request, in: run.session)
@@ -109,12 +109,12 @@ struct CachedCall: Sendable {
         validating stored: StoredResponse?, in sequence: inout CachingSequence
     ) async -> (CachingStep, Answer) {
         var request = request
-        if stored != nil || request.cachePolicy == .reloadAll {
+        if let stored {
             var fields = request.fields
-            if let stored { Validation.addPreconditions(of: stored, to: &fields.fields) }
-            if request.cachePolicy == .reloadAll { Validation.addReload(to: &fields.fields) }
+            Validation.addPreconditions(of: stored, to: &fields.fields)
             request = request.with(fields: fields)
         }
+        request = request.reloading
         var keeping = CacheKeeping(self)
         let arrived: TransferTask.OpenResponse
         do throws(SessionError) { arrived = try await NetworkAttempt(run, request).arrival() } catch {
@@ -146,5 +146,15 @@ struct CachedCall: Sendable {
             return .error
         default: return nil
         }
+    }
+}
+
+extension PreparedRequest {
+    /// The request with what its policy asks of other caches.
+    var reloading: PreparedRequest {
+        guard cachePolicy == .reloadAll else { return self }
+        var fields = fields
+        Validation.addReload(to: &fields.fields)
+        return with(fields: fields)
     }
 }

@@ -25,6 +25,11 @@ public final class MemoryResponseCache: ResponseCaching {
     /// The size of all stored responses, in bytes.
     public var cost: UInt64 { cache.cost }
 
+    /// How much the cache holds now.
+    public func statistics() -> CacheStatistics {
+        CacheStatistics(responses: cache.sum { $0.count }, size: cache.cost, capacity: cache.capacity)
+    }
+
     /// The responses stored under a key, newest first.
     public func responses(for key: CachedResponse.Key) -> [CachedResponse] { cache.value(for: key) ?? [] }
 

@@ -1,3 +1,5 @@
+import HTTPMessage
+
 /// A stored cookie (RFC 6265 §5.3).
 public struct Cookie: Hashable, Codable, Sendable {
     /// The cookie's name.
@@ -19,6 +21,54 @@ public struct Cookie: Hashable, Codable, Sendable {
     /// The creation time, in milliseconds since 1970.
     public let created: Int64
     var lastUsed: Int64
+
+    /// A cookie for the host of a URI.
+    /// - Parameters:
+    ///   - name: a token (RFC 9110 §5.6.2).
+    ///   - value: without control characters, semicolons, and blanks at its ends.
+    ///   - uri: the cookie is for the host of this URI.
+    ///   - path: the cookie is sent with requests for this path and the paths below it.
+    ///   - includesSubdomains: whether the cookie is also for the subdomains of the host.
+    ///   - expires: in seconds since 1970; `nil` for a session cookie.
+    ///   - isSecure: whether the cookie is sent only over https; `nil`: if the URI is https.
+    ///   - isHTTPOnly: for programs that show the cookie to scripts.
+    /// - Returns: `nil` if a jar would reject the same cookie in a response from the URI.
+    public init?(
+        _ name: String, _ value: String, for uri: TargetURI, path: String = "/", includesSubdomains: Bool = false,
+        expires: Int64? = nil, isSecure: Bool? = nil, isHTTPOnly: Bool = false
+    ) {
+        let isSecure = isSecure ?? uri.isSecure
+        guard !name.isEmpty, name.utf8.allSatisfy(ASCII.isTokenCharacter), path.hasPrefix("/"),
+            !(value + path).utf8.contains(where: { $0 < 0x20 || $0 == 0x7F || $0 == UInt8(ascii: ";") }),
+            value.trimmingBlanks == value, name.utf8.count + value.utf8.count <= SetCookie.lengthLimit
+        else { return nil }
+        if isSecure, !uri.isSecure { return nil }
+        // Only a registered name has subdomains that one site owns.
+        if includesSubdomains, PublicSuffixes.registrableDomain(of: uri.host) == nil { return nil }
+        let prefix = name.lowercased()
+        if prefix.hasPrefix("__secure-"), !isSecure { return nil }
+        if prefix.hasPrefix("__host-"), !isSecure || includesSubdomains || path != "/" { return nil }
+        let now = Timestamp.now.milliseconds
+        self.init(
+            name: name, value: value, domain: uri.host, isHostOnly: !includesSubdomains, path: path, expires: expires,
+            isSecure: isSecure, isHTTPOnly: isHTTPOnly, created: now, lastUsed: now)
+    }
+
+    init(
+        name: String, value: String, domain: String, isHostOnly: Bool, path: String, expires: Int64?, isSecure: Bool,
+        isHTTPOnly: Bool, created: Int64, lastUsed: Int64
+    ) {
+        self.name = name
+        self.value = value
+        self.domain = domain
+        self.isHostOnly = isHostOnly
+        self.path = path
+        self.expires = expires
+        self.isSecure = isSecure
+        self.isHTTPOnly = isHTTPOnly
+        self.created = created
+        self.lastUsed = lastUsed
+    }
 
     var key: Key { Key(name: name, domain: domain, path: path) }
 

@@ -37,6 +37,26 @@ public final class CookieJar: Sendable {
         }
     }
 
+    /// The cookies that a request for this URI would send, in that order (RFC 6265 §5.4).
+    public func cookies(for uri: TargetURI) -> [Cookie] { cookies(for: uri, at: .now) }
+
+    /// Stores a cookie, in place of a cookie with the same name, domain and path. An expired cookie only removes that cookie.
+    public func set(_ cookie: Cookie) { keep(cookie, at: .now) }
+
+    /// Removes the cookie with this cookie's name, domain and path.
+    /// - Returns: whether there was one.
+    @discardableResult
+    public func remove(_ cookie: Cookie) -> Bool { cookies.withLock { $0.removeValue(forKey: cookie.key) != nil } }
+
+    /// Removes the cookies for which the closure returns `true`.
+    /// - Returns: how many.
+    @discardableResult
+    public func remove(where isMeant: (Cookie) -> Bool) -> Int {
+        // The closure is the caller's, so it runs outside the lock.
+        let meant = cookies.withLock { Array($0.values) }.filter(isMeant)
+        return cookies.withLock { cookies in meant.reduce(0) { $0 + (cookies.removeValue(forKey: $1.key) == nil ? 0 : 1) } }
+    }
+
     /// Removes all cookies.
     public func removeAll() { cookies.withLock { $0 = [:] } }
 
@@ -116,16 +136,18 @@ public final class CookieJar: Sendable {
 
     /// The value of the Cookie field for a request (RFC 6265 §5.4); `nil` if no cookie matches.
     package func value(for uri: TargetURI, at now: Timestamp = .now) -> String? {
-        let matching: [Cookie] = cookies.withLock { cookies in
-            let matching = cookies.values.filter { $0.isFor(uri) && !$0.hasExpired(at: now) }
-            for cookie in matching { cookies[cookie.key]?.lastUsed = now.milliseconds }
-            return matching
-        }
+        let matching = cookies(for: uri, at: now)
         if matching.isEmpty { return nil }
+        cookies.withLock { cookies in for cookie in matching { cookies[cookie.key]?.lastUsed = now.milliseconds } }
+        return matching.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")
+    }
+
+    private func cookies(for uri: TargetURI, at now: Timestamp) -> [Cookie] {
+        let matching = cookies.withLock { cookies in cookies.values.filter { $0.isFor(uri) && !$0.hasExpired(at: now) } }
         return matching.sorted { left, right in
             let (first, second) = (left.path.utf8.count, right.path.utf8.count)
             return first == second ? left.created < right.created : first > second
-        }.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")
+        }
     }
 
     /// Whether a cookie's domain matches the host (RFC 6265 §5.1.3). An IP address has no subdomains.

@@ -6,22 +6,34 @@ struct ChallengeFlow {
     private let session: HTTPSession
     private var answered: Set<AuthenticationCache.Place> = []
     private var renewed: Set<AuthenticationCache.Place> = []
+    /// The accepted credentials of a request with its own policy. The session's cache must not get them, since other requests use it.
+    private var ownAccepted: AuthenticationCache?
 
     init(_ session: HTTPSession) { self.session = session }
 
     /// The credential fields to send without a challenge, except those that the caller has set.
     func credentials(for request: PreparedRequest) -> [(name: String, value: String)] {
-        if session.challenges.isEmpty { return [] }
+        let policy = policy(for: request)
+        if session.challenges.isEmpty, ownAccepted == nil, !policy.hasPreemptive { return [] }
         var fields: [(name: String, value: String)] = []
         for isProxy in [false, true] {
             guard let place = place(for: request, isProxy: isProxy),
                 !request.fields.contains(isProxy ? .proxyAuthorization : .authorization)
             else { continue }
-            let value = session.challenges.value(
+            var value = accepted(for: request, isProxy: isProxy)?.value(
                 for: place, method: request.method.name, target: isProxy ? request.uri.description : request.uri.originForm)
+            if value == nil, !isProxy { value = policy.preemptiveField(for: request.uri) }
             if let value { fields.append((isProxy ? "Proxy-Authorization" : "Authorization", value)) }
         }
         return fields
+    }
+
+    private func policy(for request: PreparedRequest) -> ChallengePolicy {
+        request.options?.authentication ?? session.configuration.authentication
+    }
+
+    private func accepted(for request: PreparedRequest, isProxy: Bool) -> AuthenticationCache? {
+        isProxy || request.options?.authentication == nil ? session.challenges : ownAccepted
     }
 
     private func place(for request: PreparedRequest, isProxy: Bool) -> AuthenticationCache.Place? {
@@ -51,25 +63,26 @@ struct ChallengeFlow {
             status: Int(head.status.code), host: place.host, port: place.port, uri: request.uri,
             schemes: AuthenticationChallenge.Scheme.parse(fields.values(of: isProxy ? "Proxy-Authenticate" : "WWW-Authenticate")))
         let isStale = challenge.schemes.contains { $0.name == "digest" && $0.parameters["stale"]?.lowercased() == "true" }
-        if answered.contains(place), !isStale || !renewed.insert(place).inserted {
-            session.challenges.forget(place)
-            return nil
-        }
-        session.challenges.forget(place)
+        let policy = policy(for: request)
+        if !isProxy, request.options?.authentication != nil, ownAccepted == nil { ownAccepted = AuthenticationCache() }
+        let accepted = accepted(for: request, isProxy: isProxy)
+        accepted?.forget(place)
+        if answered.contains(place), !isStale || !renewed.insert(place).inserted { return nil }
         answered.insert(place)
-        guard let credential = try await credential(for: challenge) else { return nil }
+        guard let credential = try await credential(for: challenge, by: policy) else { return nil }
         guard let access = Self.access(by: credential, to: challenge) else { return nil }
-        if case .fixed = access, !isProxy, !request.uri.isSecure, !session.configuration.authentication.allowsPlaintext {
-            throw SessionError(.credentialRequiresTLS, challenge.host)
+        if case .fixed(let value) = access, !isProxy {
+            if !request.uri.isSecure, !policy.allowsPlaintext { throw SessionError(.credentialRequiresTLS, challenge.host) }
+            // The origin has just refused it.
+            if value == policy.preemptiveField(for: request.uri) { return nil }
         }
-        session.challenges.note(access, for: place)
+        accepted?.note(access, for: place)
         return access.scheme
     }
 
-    nonisolated(nonsending) private func credential(for challenge: AuthenticationChallenge) async throws(SessionError)
-        -> HTTPCredential?
-    {
-        let policy = session.configuration.authentication
+    nonisolated(nonsending) private func credential(
+        for challenge: AuthenticationChallenge, by policy: ChallengePolicy
+    ) async throws(SessionError) -> HTTPCredential? {
         let standard =
             challenge.isOfProxy ? session.routes.proxy(for: challenge.uri)?.credential : policy.credential(for: challenge)
         guard let handler = policy.handler else { return standard }
@@ -87,13 +100,14 @@ struct ChallengeFlow {
         .Access?
     {
         switch credential {
-        case .bearer(let token):
-            return challenge.schemes.contains { $0.name == "bearer" } ? .fixed("Bearer " + token) : nil
+        case .bearer:
+            guard challenge.schemes.contains(where: { $0.name == "bearer" }) else { return nil }
+            return credential.fixedField.map { .fixed($0) }
         case .password(let user, let password):
             let digests = challenge.schemes.compactMap { DigestAccess($0, user: user, password: password) }
             if let best = digests.max(by: { $0.strength < $1.strength }) { return .digest(best) }
-            guard challenge.schemes.contains(where: { $0.name == "basic" }), !user.utf8.contains(ASCII.colon) else { return nil }
-            return .fixed("Basic " + Base64.encode(Array("\(user):\(password)".utf8)))
+            guard challenge.schemes.contains(where: { $0.name == "basic" }) else { return nil }
+            return credential.fixedField.map { .fixed($0) }
         }
     }
 }

@@ -206,7 +206,7 @@ struct DownloadTask {
 
     /// Waits before the next exchange, if the retry policy allows one. Otherwise throws the error.
     private func waitAfter(_ error: SessionError, tries: Int) async throws(SessionError) {
-        let policy = session.configuration.retries
+        let policy = request.optionsBox?.options.retries ?? session.configuration.retries
         let isBroken = Self.breaks.contains(error.code) && error.trust == nil
         // A request that is not idempotent, or whose content is gone, is not sent again.
         guard isBroken, request.method.isIdempotent, request.body.isReplayable, policy.errors.contains(.incompleteResponse),

@@ -24,6 +24,22 @@ enum FileMove {
         }
     }
 
+    /// Writes a file under another name, and renames it once it is complete and on disk.
+    static func write(_ octets: [UInt8], to path: String, mode: mode_t) throws(SystemError) {
+        let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        let part = "\(path).\(String(UInt64.random(in: 0 ... .max), radix: 36)).part"
+        do throws(SystemError) {
+            let file = try OpenFile.making(part, mode: mode)
+            try file.write(octets, at: 0)
+            try file.synchronize()
+            try replace(part, path)
+        } catch {
+            unlink(part)  // The file may not exist, and the first error is the one to report.
+            throw error
+        }
+        try synchronize(folder)
+    }
+
     /// Creates the folder and its parents.
     static func makeFolder(_ path: String) throws(SystemError) {
         var end = path.startIndex

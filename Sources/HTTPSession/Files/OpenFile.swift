@@ -20,8 +20,8 @@ final class OpenFile: Sendable {
     }
 
     /// Creates a file; fails if the name is taken. The kernel subtracts the umask, or the folder's default ACL, from its mode.
-    static func making(_ path: String) throws(SystemError) -> OpenFile {
-        let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+    static func making(_ path: String, mode: mode_t = 0o666) throws(SystemError) -> OpenFile {
+        let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         if descriptor < 0 { throw SystemError("open", code: errno) }
         return OpenFile(descriptor, path: path)
     }

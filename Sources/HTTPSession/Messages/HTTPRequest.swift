@@ -16,6 +16,12 @@ public struct HTTPRequest: Sendable {
     public var cachePolicy: CachePolicy?
     /// The timeouts; `nil` for the session's timeouts.
     public var timeouts: SessionTimeouts?
+    /// What this request changes of its session's configuration.
+    public var options: RequestOptions {
+        get { optionsBox?.options ?? RequestOptions() }
+        set { optionsBox = RequestOptionsBox(newValue) }
+    }
+    var optionsBox: RequestOptionsBox?
 
     /// Priority among waiting transfers.
     public enum Priority: Int, Comparable, Sendable, CaseIterable {

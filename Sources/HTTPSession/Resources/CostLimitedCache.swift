@@ -34,6 +34,8 @@ public final class CostLimitedCache<Key: Hashable & Sendable, Value: Sendable>: 
     /// How many values are stored.
     public var count: Int { state.withLock { $0.entries.count } }
 
+    func sum(_ number: (Value) -> Int) -> Int { state.withLock { $0.entries.values.reduce(0) { $0 + number($1.value) } } }
+
     /// The value for a key. Reading the value marks it as used now.
     public func value(for key: Key) -> Value? {
         state.withLock { state in

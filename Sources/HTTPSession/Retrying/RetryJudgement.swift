@@ -12,25 +12,32 @@ struct RetryJudgement {
     private let session: HTTPSession
     private var configuration: SessionConfiguration { session.configuration }
     private let request: HTTPRequest
+    private let interceptors: [any RequestInterceptor]
     private let outcome: TryOutcome
     private let tries: Int
 
-    init(_ session: HTTPSession, _ request: HTTPRequest, _ outcome: TryOutcome, tries: Int) {
+    init(
+        _ session: HTTPSession, _ request: HTTPRequest, _ interceptors: [any RequestInterceptor], _ outcome: TryOutcome,
+        tries: Int
+    ) {
+        self.interceptors = interceptors
         self.session = session
         self.request = request
         self.outcome = outcome
         self.tries = tries
     }
 
-    /// Whether a response with this status is final because the session has no interceptors and its policy does not retry the status.
-    static func isSettled(_ status: Status, in session: HTTPSession) -> Bool {
-        session.configuration.interceptors.isEmpty && !session.configuration.retries.permits(Int(status.code))
+    /// Whether a response with this status is final because there are no interceptors and the policy does not retry the status.
+    static func isSettled(_ status: Status, _ request: HTTPRequest, in session: HTTPSession) -> Bool {
+        let options = request.optionsBox?.options
+        return (options?.interceptors ?? session.configuration.interceptors).isEmpty
+            && !(options?.retries ?? session.configuration.retries).permits(Int(status.code))
     }
 
     nonisolated(nonsending) func verdict() async -> Verdict {
         if case .failure(let error) = outcome, error.code == .cancelled || error.code == .sessionClosed { return .stand }
         let canTryAgain = request.body.isReplayable && tries < configuration.limits.tries
-        for interceptor in configuration.interceptors {
+        for interceptor in interceptors {
             switch await interceptor.decide(request, after: outcome, tries: tries) {
             case .pass: continue
             case .retry(let delay): return canTryAgain ? .again(after: delay) : .stand
@@ -42,7 +49,7 @@ struct RetryJudgement {
     }
 
     private func byPolicy() -> Verdict {
-        let policy = configuration.retries
+        let policy = request.optionsBox?.options.retries ?? configuration.retries
         guard request.method.isIdempotent, policy.permits(outcome) else { return .stand }
         var retryAfter: Duration?
         if case .response(let response) = outcome { retryAfter = RetryAfter.wait(response.fields, at: .now) }

@@ -135,6 +135,9 @@ public final class HTTPSession: Sendable {
         _ request: HTTPRequest, to destination: DownloadDestination, validation: DownloadValidation = DownloadValidation(),
         resuming token: ResumeToken? = nil, as transfer: Transfer = Transfer()
     ) async throws(SessionError) -> DownloadedFile {
+        if request.optionsBox?.options.decodesContent == true {
+            throw SessionError(.malformedRequest, "a download is not decoded, so the option decodesContent cannot apply")
+        }
         let scope = try TransferScope(self, request, transfer)
         let file = try await scope.run { await DownloadTask(scope, request, destination, token, validation).result() }
         scope.end(nil)

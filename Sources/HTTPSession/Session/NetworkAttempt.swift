@@ -1,5 +1,6 @@
 import EventLoop
 import HTTPMessage
+import HTTPSerialization
 import HTTPWire
 import UpstreamTransport
 
@@ -10,6 +11,8 @@ struct NetworkAttempt {
     private let request: PreparedRequest
     private var session: HTTPSession { run.session }
     private var transfer: Transfer { run.transfer }
+
+    private var throttle: PacketThrottle? { request.options?.throttle ?? session.configuration.throttle }
 
     init(_ run: TransferTask, _ request: PreparedRequest) {
         self.run = run
@@ -24,7 +27,7 @@ struct NetworkAttempt {
         let content: PreparedRequest.Content
         let head: [UInt8]
         do throws(SessionError) {
-            content = try await request.content(session.files)
+            content = try await request.content(session.files, isThrottled: throttle != nil)
             head = try writtenHead(content.framing)
         } catch {
             link.ended(.cancelled)
@@ -79,7 +82,7 @@ struct NetworkAttempt {
         link.begin(upstream, content: content.octets)
         transfer.passSuspension(to: link)
         guard let source = content.source else { return }
-        let feeding = Task { await source.send(over: link) }
+        let feeding = Task { [throttle] in await source.send(over: link, throttle) }
         link.whenEnded { _ in feeding.cancel() }
     }
 

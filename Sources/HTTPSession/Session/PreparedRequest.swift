@@ -18,6 +18,9 @@ final class PreparedRequest: Sendable {
     /// `timeouts`, converted for the transport.
     let upstreamTimeouts: UpstreamTimeouts
     let cachePolicy: CachePolicy
+    /// What the request changes of the session's configuration; `nil` for nothing.
+    var options: RequestOptions? { optionsBox?.options }
+    private let optionsBox: RequestOptionsBox?
     /// Whether the session decodes content codings.
     let decodesContent: Bool
     /// The encoded field lines, if the request has no fields of its own.
@@ -40,8 +43,11 @@ final class PreparedRequest: Sendable {
         }
         body = request.body
         cachePolicy = request.cachePolicy ?? session.configuration.cachePolicy
-        (fields, decodesContent) = session.standardFields.overridden(by: request.fields)
-        standardLines = request.fields.isEmpty ? session.standardFields.lines : nil
+        optionsBox = request.optionsBox
+        let options = request.optionsBox?.options
+        try options?.check(session.configuration)
+        (fields, decodesContent) = session.standardFields.overridden(by: request.fields, decoding: options?.decodesContent)
+        standardLines = request.fields.isEmpty && options?.decodesContent == nil ? session.standardFields.lines : nil
         do throws(TargetURI.Fault) {
             if let base = session.configuration.base {
                 uri = try base.asBase.resolving(request.target)
@@ -64,6 +70,7 @@ final class PreparedRequest: Sendable {
         timeouts = former.timeouts
         upstreamTimeouts = former.upstreamTimeouts
         cachePolicy = former.cachePolicy
+        optionsBox = former.optionsBox
         decodesContent = former.decodesContent
         standardLines = nil
         target = former.target
@@ -90,6 +97,7 @@ final class PreparedRequest: Sendable {
         request.priority = priority
         request.timeouts = timeouts
         request.cachePolicy = cachePolicy
+        request.optionsBox = optionsBox
         return request
     }
 

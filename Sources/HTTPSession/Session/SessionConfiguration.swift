@@ -1,5 +1,6 @@
 public import HTTPCaching
 import HTTPMessage
+public import HTTPSerialization
 
 /// The settings of a session, fixed when it is created.
 public struct SessionConfiguration: Sendable {
@@ -26,6 +27,8 @@ public struct SessionConfiguration: Sendable {
     public var cachePolicy = CachePolicy.useProtocol
     /// Called before a storable response is stored.
     public var willCache: (@Sendable (CacheCandidate) async -> CacheDecision)?
+    /// Sends the content of requests slowly, for tests; `nil`: at full speed.
+    public var throttle: PacketThrottle?
     /// Stores cookies and sends them. A request's own Cookie field is not changed.
     public var cookies: CookieJar?
     /// How authentication challenges (401, and 407 from the proxy) are answered.

@@ -25,12 +25,13 @@ struct StandardFields: Sendable {
     }
 
     /// The standard fields and the fields in `others`, which replace standard fields of the same names.
+    /// - Parameter decodes: the request's own choice; if `true`, codings are also decoded that the request itself lists.
     /// - Returns: the fields, and whether the session decodes content codings.
-    func overridden(by others: HTTPFields) -> (HTTPFields, decodesContent: Bool) {
-        if others.isEmpty { return (decoding ?? fields, decoding != nil) }
+    func overridden(by others: HTTPFields, decoding decodes: Bool? = nil) -> (HTTPFields, decodesContent: Bool) {
+        if others.isEmpty, decodes == nil { return (decoding ?? fields, decoding != nil) }
         var fields = fields
         fields.override(with: others)
-        guard let decoding = Self.askingForCodings(fields, decodesContent) else { return (fields, false) }
+        guard let decoding = Self.askingForCodings(fields, decodes ?? decodesContent) else { return (fields, decodes == true) }
         return (decoding, true)
     }
 

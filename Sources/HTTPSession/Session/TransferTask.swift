@@ -107,6 +107,10 @@ final class TransferTask: Sendable {
         self.check = check
     }
 
+    private var interceptors: [any RequestInterceptor] {
+        request.optionsBox?.options.interceptors ?? session.configuration.interceptors
+    }
+
     // MARK: Tries
 
     /// Runs until the whole response has arrived, or its head if the body is consumed in pieces.
@@ -114,7 +118,7 @@ final class TransferTask: Sendable {
         var count = 1
         while true {
             let (tried, result) = await oneTry()
-            if case .success(let arrived) = result, RetryJudgement.isSettled(arrived.head.status, in: session) {
+            if case .success(let arrived) = result, RetryJudgement.isSettled(arrived.head.status, request, in: session) {
                 return result
             }
             let outcome: TryOutcome
@@ -122,7 +126,7 @@ final class TransferTask: Sendable {
             case .success(let arrived): outcome = .response(arrived.response)
             case .failure(let error): outcome = .failure(error)
             }
-            switch await RetryJudgement(session, tried ?? request, outcome, tries: count).verdict() {
+            switch await RetryJudgement(session, tried ?? request, interceptors, outcome, tries: count).verdict() {
             case .stand:
                 return result
             case .fail(let error):
@@ -148,10 +152,10 @@ final class TransferTask: Sendable {
     /// - Returns: the request after the interceptors changed it, and the result of the try. The request is `nil` if there are no
     ///   interceptors.
     nonisolated(nonsending) private func oneTry() async -> (HTTPRequest?, Result<OpenResponse, SessionError>) {
-        if let prepared, session.configuration.interceptors.isEmpty { return (nil, await tried(prepared)) }
+        if let prepared, interceptors.isEmpty { return (nil, await tried(prepared)) }
         var adapted = request
         do throws(SessionError) {
-            for interceptor in session.configuration.interceptors {
+            for interceptor in interceptors {
                 adapted = try await SessionError.fromCaller(.interceptorFailed) { [adapted] in
                     try await interceptor.adapt(adapted)
                 }
@@ -173,7 +177,7 @@ final class TransferTask: Sendable {
         var challenges = ChallengeFlow(session)
         while true {
             let arrived = try await call(adorned(request, by: challenges))
-            session.configuration.cookies?.store(HTTPFields(arrived.head.fields), from: request.uri)
+            cookies(of: request)?.store(HTTPFields(arrived.head.fields), from: request.uri)
             let next: PreparedRequest?
             do throws(SessionError) {
                 if let scheme = try await challenges.answers(arrived.head, to: request) {
@@ -201,7 +205,7 @@ final class TransferTask: Sendable {
     private func adorned(_ request: PreparedRequest, by challenges: ChallengeFlow) -> PreparedRequest {
         let credentials = challenges.credentials(for: request)
         var cookie: String?
-        if let jar = session.configuration.cookies, !request.fields.contains(.cookie) { cookie = jar.value(for: request.uri) }
+        if let jar = cookies(of: request), !request.fields.contains(.cookie) { cookie = jar.value(for: request.uri) }
         if credentials.isEmpty, cookie == nil { return request }
         var fields = request.fields
         for (name, value) in credentials { fields[name] = value }
@@ -209,9 +213,16 @@ final class TransferTask: Sendable {
         return request.with(fields: fields)
     }
 
+    private func cookies(of request: PreparedRequest) -> CookieJar? {
+        request.options?.usesCookies == false ? nil : session.configuration.cookies
+    }
+
     nonisolated(nonsending) private func call(_ request: PreparedRequest) async throws(SessionError) -> OpenResponse {
         if opening == nil, let cached = CachedCall(self, request) { return try await cached.arrival() }
-        let arrived = try await NetworkAttempt(self, request).arrival()
+        // The cache has no response to this request, so what it forbids or asks of other caches is done here.
+        if request.options?.isOffline == true { throw SessionError(.offline) }
+        if request.cachePolicy == .storedOnly { throw SessionError(.notStored) }
+        let arrived = try await NetworkAttempt(self, request.reloading).arrival()
         return session.configuration.cache == nil ? arrived : arrived.with(CacheUse(bypassedBy: request))
     }
 
@@ -221,7 +232,7 @@ final class TransferTask: Sendable {
         -> PreparedRequest?
     {
         guard let next = try request.redirected(by: arrived.head) else { return nil }
-        let policy = session.configuration.redirects
+        let policy = request.options?.redirects ?? session.configuration.redirects
         let redirect = Redirect(
             status: Int(arrived.head.status.code), fields: HTTPFields(arrived.head.fields), from: request.uri, to: next.uri,
             hop: hop,

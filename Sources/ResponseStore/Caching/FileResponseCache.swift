@@ -1,4 +1,5 @@
 public import HTTPCaching
+import HTTPMessage
 
 /// A response cache in a file, with a memory tier: the proxy's store, for use by a session. Session and proxy can use each other's
 /// responses, since both store and reuse by the same rules. Only one process at a time can open a file.
@@ -6,6 +7,7 @@ public import HTTPCaching
 /// Usable from any task. Bodies are transferred in pieces, so that even long bodies need little memory.
 public final class FileResponseCache: ResponseCaching {
     private let store: ResponseStore
+    private let capacity: UInt64
 
     /// Opens the file, or creates it with its directory. A damaged file is moved aside.
     /// - Parameters:
@@ -22,11 +24,14 @@ public final class FileResponseCache: ResponseCaching {
         configuration.disk = Self.marks(capacity)
         configuration.memory = Self.marks(memoryCapacity)
         configuration.memoryBodyLimit = min(configuration.memoryBodyLimit, configuration.memory.high / 4)
-        self.init(try ResponseStore(configuration))
+        self.init(try ResponseStore(configuration), capacity: capacity)
     }
 
     /// Uses a store that the caller opens and shuts down.
-    package init(_ store: ResponseStore) { self.store = store }
+    package init(_ store: ResponseStore, capacity: UInt64 = 2 << 30) {
+        self.store = store
+        self.capacity = capacity
+    }
 
     private static func marks(_ capacity: UInt64) -> StoreConfiguration.Marks {
         let high = Int(clamping: capacity)
@@ -105,6 +110,29 @@ public final class FileResponseCache: ResponseCaching {
     public func remove(_ response: CachedResponse) async { store.remove(response.stored) }
 
     public func remove(_ key: CachedResponse.Key) async { store.invalidate([key.octets]) }
+
+    /// Removes all responses, and returns when they are deleted from the file. The file keeps its length, and its space is used again.
+    /// - Returns: whether any response was removed; `false` if the cache is closed.
+    @discardableResult
+    public func removeAll() async -> Bool {
+        await withCheckedContinuation { continuation in
+            let isAccepted = store.purge(.matching(StoreFilter()), at: Timestamp(seconds: Clock.seconds())) { progress in
+                switch progress {
+                case .inEffect: break
+                case .done(let count): continuation.resume(returning: count > 0)
+                case .interrupted: continuation.resume(returning: false)
+                }
+            }
+            if !isAccepted { continuation.resume(returning: false) }
+        }
+    }
+
+    /// How much the file holds now. Responses that wait to be written are not counted.
+    public func statistics() async -> CacheStatistics {
+        let statistics = store.statistics
+        return CacheStatistics(
+            responses: statistics.entries, size: UInt64(clamping: statistics.bytes), capacity: capacity)
+    }
 }
 
 extension InvalidationEpoch {
