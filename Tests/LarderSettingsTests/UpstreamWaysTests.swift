@@ -20,7 +20,7 @@ struct UpstreamWaysTests {
         arguments: [
             (
                 "upstream:\n  ways:\n    - {name: corp, url: 'ftp://proxy.example:21'}",
-                "larder.yaml:3:26: upstream.ways[0].url: expected the address of a proxy"
+                "larder.yaml:3:25: upstream.ways[0].url: expected the address of a proxy"
             ),
             ("upstream: {ways: [{name: corp, url: 'http://proxy.example'}]}", "expected the address of a proxy"),
             (
@@ -52,7 +52,7 @@ struct UpstreamWaysTests {
                 "upstream: {ways: [{name: a, parents: {members: ['https://b:1', 'https://b:1/']}}]}",
                 "larder.yaml:1:64: upstream.ways[0].parents.members[1]: the member https://b:1 occurs twice"
             ),
-            ("upstream: {ways: [{name: a, parents: {members: ['https://b:1'], hash: url}}]}", "hash: expected `key`"),
+            ("upstream: {ways: [{name: a, parents: {members: ['https://b:1'], hash: url}}]}", "hash: expected key"),
             (
                 "upstream: {way: crop, ways: [{name: corp, url: 'http://a:1'}]}",
                 "larder.yaml:1:17: upstream.way: no way has the name `crop`: expected one of direct, corp; did you mean `corp`?"
@@ -135,7 +135,7 @@ struct UpstreamWaysTests {
             return problems.map(\.description)
         }
         #expect(try load(["CORP": "Aladdin:open sesame"]) == ["Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="])
-        #expect(try load([:])[0].hasPrefix("larder.yaml:1:65: upstream.ways: cannot read ${env:CORP}"))
+        #expect(try load([:])[0].hasPrefix("larder.yaml:1:64: upstream.ways: cannot read ${env:CORP}"))
         #expect(try load(["CORP": "secret"])[0].contains("${env:CORP} must contain `user:password`"))
     }
 }
