@@ -45,9 +45,10 @@ final class PlainEntries: EntryCoding {
         guard String(decoding: sum, as: UTF8.self) == Self.hash(bytes), let fields = Self.fields(bytes), fields.count == 8,
             let generation = Int64(String(decoding: fields[1], as: UTF8.self)), let names = Self.fields(fields[7])
         else { return .failure(EntryRefusal("malformed")) }
-        // A span may not leave the condition in which it is made.
-        let decodedFacts = ReuseFacts(decoding: fields[4].span)
-        let decodedHead = StoredHead.decode(fields[5].span)
+        // A span needs a variable whose bytes it borrows.
+        let (factBytes, headBytes) = (fields[4], fields[5])
+        let decodedFacts = ReuseFacts(decoding: factBytes.span)
+        let decodedHead = StoredHead.decode(headBytes.span)
         guard let facts = decodedFacts, let head = decodedHead else { return .failure(EntryRefusal("malformed")) }
         if fields[2] != key { return .failure(EntryRefusal("other_key")) }
         if fields[0] != epoch { return .failure(EntryRefusal("other_epoch")) }
