@@ -8,7 +8,7 @@ import ProxyPolicy
 ///     idle ──requestHead──▶ authenticating ──accepted──▶ as from idle
 ///       │                       └──refused, or none that can be read──▶ delivering (407)
 ///       ├──▶ counting (a rule has a limit) ──requestCounted──▶ as from idle, or delivering (413, 429)
-///       ├──▶ awaitingApproval (Exchange+Approval) ──approvalAnswered──▶ as from idle, or delivering (403)
+///       ├──▶ awaitingApproval (Exchange+Policy) ──approvalAnswered──▶ as from idle, or delivering (403)
 ///       ├──▶ gathering (the content is part of the key) ──▶ lookingUp
 ///       ├──▶ lookingUpRecording (Exchange+Replay)   ├──▶ lookingUp (Exchange+LookUp)
 ///       └──▶ connecting (CONNECT)   purging (PURGE)   fetching (Upgrade)   delivering (OPTIONS, TRACE, our own pages, errors)

@@ -34,24 +34,3 @@ package struct RouteSummary: Sendable {
         self.isVerifiedByParent = isVerifiedByParent
     }
 }
-
-extension Exchange {
-    /// Whether the request has credentials, so that Larder itself verifies the origin that gets them.
-    package var hasCredentials: Bool { request.fields.contains(.authorization) || request.fields.contains(.cookie) }
-
-    /// The way on which the request would be sent; `nil` if that is not known.
-    package func routeSummary(at now: Timestamp) -> RouteSummary? {
-        context.routeSummary?(
-            RouteSummary.Question(
-                isSecure: request.target.scheme == .https, host: String(decoding: originHost, as: UTF8.self), port: originPort,
-                key: routeKey, isTunnel: request.target.form == .authority, hasCredentials: hasCredentials,
-                now: now, choice: matched.upstream))
-    }
-
-    /// The text by whose hash parents share the requests: the cache key, or the target of a request that has no key.
-    package var routeKey: [UInt8] {
-        if !key.isEmpty { return key }
-        let target = request.span(of: request.rawTarget)
-        return (0..<target.count).map { target[$0] }
-    }
-}

@@ -84,7 +84,7 @@ struct PinsStoryTests {
         // The command that the error names finds the pins, with the port and without.
         #expect(refused.text.contains("larder pins rotate \(story.host) --add"))
         let named = try story.pins("rotate", "127.0.0.1", "--add", first)
-        #expect(named.code == 1 && named.talk.contains("the pins of 127.0.0.1 are under 127.0.0.1:"), "\(named)")
+        #expect(named.code == 1 && named.talk.contains("the settings list the pins of 127.0.0.1 under 127.0.0.1:"), "\(named)")
 
         // With the next key as a backup, the server can switch to it.
         _ = try story.stage.folder.write(CertificateText.pem(next.der), to: "next.pem")

@@ -226,7 +226,7 @@ struct RecordTests {
         #expect(outcome.output == "125\n0\n125\n0\n125\n125\n", "\(outcome)")
         let help = try CommandLineTests.larder("help", "record").output.split(whereSeparator: \.isWhitespace).joined(
             separator: " ")
-        #expect(help.contains("allow: all settings, and names that a recording declares as public;"), "\(help)")
+        #expect(help.contains("allow: all settings, and the names that a recording declares as public;"), "\(help)")
         #expect(
             outcome.talk.contains("(secrets.public): token. If that is intended, use --project-settings=allow"),
             "\(outcome)")

@@ -391,6 +391,6 @@ struct RunTests {
             $larder run --offline -- sh -c '$larder reload; echo $?; $larder mode live; echo $?; $larder stop; echo $?; $larder mode'
             """, Self.user(folder))
         #expect(outcome.output == "2\n2\n1\noffline\n", "\(outcome)")
-        #expect(outcome.talk.contains("a command cannot reload, stop or change the mode of the Larder that runs it\n"))
+        #expect(outcome.talk.contains("a command cannot reload, stop, answer or change the mode of the Larder that runs it\n"))
     }
 }

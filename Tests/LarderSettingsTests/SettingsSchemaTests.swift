@@ -52,7 +52,7 @@ struct SettingsSchemaTests {
         (
             "upstream.ways",
             "[{name: corp, url: 'http://proxy.example:3128', credentials: '${file:corp.secret}'}, {name: farm, parents: {members: ['https://p1.example:3181/']}}]",
-            #"[{name: corp, url: "http://proxy.example:3128", credentials: "${file:corp.secret}"}, {name: farm, parents: {members: ["https://p1.example:3181"], hash: key}}]"#
+            #"[{name: corp, url: http://proxy.example:3128, credentials: "${file:corp.secret}"}, {name: farm, parents: {members: [https://p1.example:3181], hash: key}}]"#
         ),
         ("upstream.way", "direct", "direct"),
         ("upstream.connections_per_origin", "2", "2"),

@@ -21,7 +21,7 @@ struct PolicyRuleParsingTests {
             Row("[{deny: {}}]", "f:1:2: rules[0]: the key `name` is missing"),
             Row(
                 "[{name: n}]",
-                "f:1:2: rules[0]: the rule does nothing: give allow, deny, ask, request, response, cache, validate, transform, mode or limit"
+                "f:1:2: rules[0]: the rule does nothing: give allow, deny, ask, request, response, cache, validate, transform, mode, limit or upstream"
             ),
             Row("[{name: n, deni: {}, deny: {}}]", "f:1:12: rules[0]: unknown key `deni`; did you mean `deny`?"),
             Row(

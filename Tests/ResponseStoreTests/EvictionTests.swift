@@ -14,6 +14,9 @@ struct EvictionTests {
             $0.memory = .init(high: 1 << 20, low: 512 << 10)
             $0.memoryBodyLimit = 64 << 10
             $0.disk = .init(high: high, low: 16 << 20)
+            // While the log is long, no chunks are deleted. When it is long depends on how fast the checkpointer's thread is.
+            $0.limits.logHoldBytes = 1 << 30
+            $0.limits.logLimitBytes = 2 << 30
         }
         let body = Sample.bytes(length, seed: 1)
         var largest = 0
