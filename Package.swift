@@ -31,7 +31,7 @@ let package = Package(
         .library(name: "HTTPSerialization", targets: ["HTTPSerialization"]),
         .library(name: "ServerTrust", targets: ["ServerTrust"]),
         .library(name: "CertificateAuthority", targets: ["CertificateAuthority"]),
-        .library(name: "HTTPSession", targets: ["HTTPSession"]),
+        .library(name: "LarderHTTP", targets: ["LarderHTTP"]),
         .library(name: "LarderFoundation", targets: ["LarderFoundation"]),
         .library(name: "LarderTesting", targets: ["LarderTesting"]),
         .library(name: "Reachability", targets: ["Reachability"]),
@@ -50,20 +50,20 @@ let package = Package(
     ],
     targets: [
         // Shims: module maps and static inline wrappers only.
-        .systemLibrary(name: "CLinux"),
-        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-        .systemLibrary(name: "CBrotli", pkgConfig: "libbrotlidec", providers: [.apt(["libbrotli-dev"])]),
-        .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
-        .systemLibrary(name: "CXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
-        .systemLibrary(name: "CPSL", pkgConfig: "libpsl", providers: [.apt(["libpsl-dev"])]),
-        .systemLibrary(name: "COpenSSL", pkgConfig: "libssl", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CLarderLinux"),
+        .systemLibrary(name: "CLarderCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CLarderSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CLarderZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CLarderBrotli", pkgConfig: "libbrotlidec", providers: [.apt(["libbrotli-dev"])]),
+        .systemLibrary(name: "CLarderZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
+        .systemLibrary(name: "CLarderXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
+        .systemLibrary(name: "CLarderPSL", pkgConfig: "libpsl", providers: [.apt(["libpsl-dev"])]),
+        .systemLibrary(name: "CLarderOpenSSL", pkgConfig: "libssl", providers: [.apt(["libssl-dev"])]),
         // The only one with a source file.
-        .target(name: "COpenSSLAtExit", linkerSettings: [.linkedLibrary("crypto")]),
-        .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
-        .systemLibrary(name: "CXXHash", providers: [.apt(["libxxhash-dev"])]),
-        .systemLibrary(name: "CCrypt", pkgConfig: "libcrypt", providers: [.apt(["libcrypt-dev"])]),
+        .target(name: "CLarderOpenSSLAtExit", linkerSettings: [.linkedLibrary("crypto")]),
+        .systemLibrary(name: "CLarderNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
+        .systemLibrary(name: "CLarderXXHash", providers: [.apt(["libxxhash-dev"])]),
+        .systemLibrary(name: "CLarderCrypt", pkgConfig: "libcrypt", providers: [.apt(["libcrypt-dev"])]),
 
         // Layer 0
         module("HTTPMessage", uses: []),
@@ -78,51 +78,51 @@ let package = Package(
                 "HTTPMessage", .product(name: "RawStructuredFieldValues", package: "swift-http-structured-headers"),
             ]),
         module("ProxyPolicy", uses: ["HTTPMessage", "HTTPCaching"]),
-        module("WebSocketWire", uses: ["HTTPMessage", "CZlib"]),
-        module("HTTP2Wire", uses: ["HTTPMessage", "HTTPWire", "CNghttp2"]),
+        module("WebSocketWire", uses: ["HTTPMessage", "CLarderZlib"]),
+        module("HTTP2Wire", uses: ["HTTPMessage", "HTTPWire", "CLarderNghttp2"]),
         module("RESPWire", uses: []),
-        module("SQLiteDatabase", uses: ["CSQLite"]),
+        module("SQLiteDatabase", uses: ["CLarderSQLite"]),
         module(
             "HTTPSerialization",
             uses: [
-                "HTTPMessage", "CZlib", "CBrotli", "CZstd", "CXML2", "COpenSSL",
+                "HTTPMessage", "CLarderZlib", "CLarderBrotli", "CLarderZstd", "CLarderXML2", "CLarderOpenSSL",
                 .product(name: "RawStructuredFieldValues", package: "swift-http-structured-headers"),
             ]),
         // Layer 2
-        module("ServerTrust", uses: ["HTTPMessage", "COpenSSL", "COpenSSLAtExit"]),
-        module("TLSChannel", uses: ["ServerTrust", "COpenSSL", "CLinux"]),
-        module("CertificateAuthority", uses: ["HTTPMessage", "ServerTrust", "COpenSSL"]),
-        module("SignedEntries", uses: ["HTTPMessage", "HTTPCaching", "ServerTrust", "COpenSSL"]),
-        module("ClientPasswords", uses: ["HTTPMessage", "COpenSSL", "CCrypt"]),
+        module("ServerTrust", uses: ["HTTPMessage", "CLarderOpenSSL", "CLarderOpenSSLAtExit"]),
+        module("TLSChannel", uses: ["ServerTrust", "CLarderOpenSSL", "CLarderLinux"]),
+        module("CertificateAuthority", uses: ["HTTPMessage", "ServerTrust", "CLarderOpenSSL"]),
+        module("SignedEntries", uses: ["HTTPMessage", "HTTPCaching", "ServerTrust", "CLarderOpenSSL"]),
+        module("ClientPasswords", uses: ["HTTPMessage", "CLarderOpenSSL", "CLarderCrypt"]),
         module("PolicyTools", uses: ["HTTPMessage", "TextCoding", "HTTPWire", "ProxyPolicy"]),
-        module("SecretScanning", uses: ["HTTPMessage", "HTTPSerialization", "COpenSSL"]),
-        module("EventLoop", uses: ["CLinux"]),
-        module("Reachability", uses: ["EventLoop", "CLinux"]),
+        module("SecretScanning", uses: ["HTTPMessage", "HTTPSerialization", "CLarderOpenSSL"]),
+        module("EventLoop", uses: ["CLarderLinux"]),
+        module("Reachability", uses: ["EventLoop", "CLarderLinux"]),
         module(
             "UpstreamTransport",
             uses: [
                 "ParentSelection", "HTTPMessage", "HTTPWire", "HTTP2Wire", "HTTPCaching", "ServerTrust", "TLSChannel",
-                "EventLoop", "CCurl",
-                "CLinux",
+                "EventLoop", "CLarderCurl",
+                "CLarderLinux",
             ]),
         module(
-            "HTTPSession",
+            "LarderHTTP",
             uses: [
                 "HTTPMessage", "TextCoding", "HTTPWire", "WebSocketWire", "HTTPCaching", "HTTPSerialization", "ServerTrust",
-                "EventLoop", "UpstreamTransport", "Reachability", "CPSL",
+                "EventLoop", "UpstreamTransport", "Reachability", "CLarderPSL",
             ]),
         module(
             "Snapshots",
             uses: [
                 "HTTPMessage", "HTTPCaching", "HTTPSerialization", "ServerTrust", "SecretScanning", "SQLiteDatabase",
             ]),
-        module("ResponseStore", uses: ["HTTPMessage", "HTTPCaching", "SQLiteDatabase", "EventLoop", "CXXHash"]),
+        module("ResponseStore", uses: ["HTTPMessage", "HTTPCaching", "SQLiteDatabase", "EventLoop", "CLarderXXHash"]),
         // Layer 3
-        module("LarderFoundation", uses: ["HTTPSerialization", "HTTPSession"]),
+        module("LarderFoundation", uses: ["HTTPSerialization", "LarderHTTP"]),
         module(
             "LarderTesting",
             uses: [
-                "HTTPMessage", "HTTPCaching", "HTTPSerialization", "HTTPSession", "ServerTrust", "EventLoop", "Snapshots",
+                "HTTPMessage", "HTTPCaching", "HTTPSerialization", "LarderHTTP", "ServerTrust", "EventLoop", "Snapshots",
             ]),
         module("SharedFetches", uses: ["HTTPMessage", "HTTPCaching", "EventLoop", "ResponseStore"]),
         module("ProxyCore", uses: ["HTTPMessage", "HTTPCaching", "ProxyPolicy"]),
@@ -130,10 +130,11 @@ let package = Package(
         module(
             "SharedTier",
             uses: [
-                "HTTPMessage", "HTTPCaching", "RESPWire", "ServerTrust", "TLSChannel", "EventLoop", "ResponseStore", "CLinux",
+                "HTTPMessage", "HTTPCaching", "RESPWire", "ServerTrust", "TLSChannel", "EventLoop", "ResponseStore",
+                "CLarderLinux",
             ]),
         module(
-            "AccessLog", uses: ["HTTPMessage", "ServerTrust", "EventLoop", "UpstreamTransport", "ProxyCore", "CLinux"]),
+            "AccessLog", uses: ["HTTPMessage", "ServerTrust", "EventLoop", "UpstreamTransport", "ProxyCore", "CLarderLinux"]),
         module("Telemetry", uses: ["HTTPMessage", "TextCoding", "EventLoop"]),
         module("AuditLog", uses: ["HTTPMessage", "TextCoding", "ServerTrust", "EventLoop"]),
         module(
@@ -144,7 +145,7 @@ let package = Package(
             ]),
         module(
             "BodyTransforms",
-            uses: ["HTTPMessage", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "EventLoop", "ProxyCore", "CLinux"]),
+            uses: ["HTTPMessage", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "EventLoop", "ProxyCore", "CLarderLinux"]),
         module(
             "ProxyServer",
             uses: [
@@ -154,13 +155,13 @@ let package = Package(
                 "Reachability", "Snapshots",
                 "TextCoding", "ProxyCore", "AccessLog", "AuditLog", "Telemetry", "Recordings", "BodyTransforms", "SharedFetches",
                 "Metrics",
-                "CLinux",
+                "CLarderLinux",
             ]),
         module(
             "ProxyAdmin",
             uses: [
                 "HTTPMessage", "TextCoding", "Metrics", "HTTPWire", "HTTPCaching", "ProxyPolicy", "EventLoop", "ResponseStore",
-                "ProxyCore", "AuditLog", "ParentSelection", "ProxyServer", "CLinux",
+                "ProxyCore", "AuditLog", "ParentSelection", "ProxyServer", "CLarderLinux",
             ],
             // scripts/page-files.py makes Swift sources of them.
             leavingOut: ["Page/Files"]),
@@ -170,8 +171,8 @@ let package = Package(
         module(
             "Downloads",
             uses: [
-                "HTTPMessage", "TextCoding", "HTTPSerialization", "ServerTrust", "EventLoop", "HTTPSession", "CommandSupport",
-                "CLinux",
+                "HTTPMessage", "TextCoding", "HTTPSerialization", "ServerTrust", "EventLoop", "LarderHTTP", "CommandSupport",
+                "CLarderLinux",
             ]),
         module(
             "LarderSettings",
@@ -189,18 +190,18 @@ let package = Package(
             ]),
         module(
             "AdminClient",
-            uses: ["HTTPMessage", "TextCoding", "HTTPWire", "ProxyAdmin", "CommandSupport", "LarderSettings", "CLinux"]),
+            uses: ["HTTPMessage", "TextCoding", "HTTPWire", "ProxyAdmin", "CommandSupport", "LarderSettings", "CLarderLinux"]),
         module(
             "CommandEnvironment",
             uses: [
                 "HTTPMessage", "TextCoding", "ServerTrust", "CertificateAuthority", "EventLoop", "ProxyServer", "ProxyAdmin",
-                "CommandSupport", "LarderSettings", "AdminClient", "CLinux",
+                "CommandSupport", "LarderSettings", "AdminClient", "CLarderLinux",
             ]),
         module(
             "Doctor",
             uses: [
                 "HTTPMessage", "TextCoding", "ServerTrust", "CertificateAuthority", "EventLoop", "ProxyServer", "ProxyAdmin",
-                "CommandSupport", "LocalCA", "LarderSettings", "AdminClient", "CommandEnvironment", "CLinux",
+                "CommandSupport", "LocalCA", "LarderSettings", "AdminClient", "CommandEnvironment", "CLarderLinux",
             ]),
         // Layer 6
         module(
@@ -208,22 +209,23 @@ let package = Package(
             uses: [
                 "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
                 "CertificateAuthority", "ClientPasswords", "SecretScanning", "SignedEntries", "EventLoop", "UpstreamTransport",
-                "HTTPSession", "ResponseStore", "Snapshots", "ProxyCore", "AccessLog", "AuditLog", "Telemetry", "Recordings",
+                "LarderHTTP", "ResponseStore", "Snapshots", "ProxyCore", "AccessLog", "AuditLog", "Telemetry", "Recordings",
                 "ProxyServer",
                 "ProxyAdmin", "CommandSupport", "LocalCA", "Downloads", "LarderSettings", "PinTools", "PolicyTools",
                 "AdminClient", "SharedTier",
-                "CommandEnvironment", "Doctor", "CLinux",
+                "CommandEnvironment", "Doctor", "CLarderLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: withCommandLine),
                 .product(name: "Logging", package: "swift-log", condition: withCommandLine),
             ]),
         .executableTarget(name: "larder", dependencies: ["LarderCLI"], swiftSettings: swift),
         // A program over the libraries alone, which docs/library.md shows.
         .executableTarget(
-            name: "newest", dependencies: ["HTTPSession", "HTTPSerialization", "ServerTrust", "ResponseStore"],
+            name: "newest", dependencies: ["LarderHTTP", "HTTPSerialization", "ServerTrust", "ResponseStore"],
             path: "docs/samples/newest", swiftSettings: swift),
 
         .target(
-            name: "TestSupport", dependencies: ["HTTPMessage", "HTTP2Wire", "ServerTrust", "EventLoop", "CLinux", "COpenSSL"],
+            name: "TestSupport",
+            dependencies: ["HTTPMessage", "HTTP2Wire", "ServerTrust", "EventLoop", "CLarderLinux", "CLarderOpenSSL"],
             path: "Tests/Support",
             swiftSettings: swift
         ),
@@ -237,20 +239,21 @@ let package = Package(
             name: "WireBench", dependencies: ["HTTPMessage", "HTTPWire"], path: "Tests/Performance/WireBench",
             swiftSettings: swift),
         .executableTarget(
-            name: "TrustBench", dependencies: ["ServerTrust", "LarderSettings", "COpenSSL"], path: "Tests/Performance/TrustBench",
+            name: "TrustBench", dependencies: ["ServerTrust", "LarderSettings", "CLarderOpenSSL"],
+            path: "Tests/Performance/TrustBench",
             swiftSettings: swift),
         .executableTarget(
             name: "SerializationBench", dependencies: ["HTTPSerialization"],
             path: "Tests/Performance/SerializationBench", swiftSettings: swift),
         .executableTarget(
-            name: "StoreBench", dependencies: ["ResponseStore", "HTTPCaching", "HTTPMessage", "EventLoop", "CLinux"],
+            name: "StoreBench", dependencies: ["ResponseStore", "HTTPCaching", "HTTPMessage", "EventLoop", "CLarderLinux"],
             path: "Tests/Performance/StoreBench", swiftSettings: swift),
         .executableTarget(
             name: "EntryBench", dependencies: ["SignedEntries", "ServerTrust", "HTTPCaching", "HTTPMessage"],
             path: "Tests/Performance/EntryBench", swiftSettings: swift),
         .executableTarget(
             name: "StoreTorture",
-            dependencies: ["ResponseStore", "HTTPCaching", "HTTPMessage", "EventLoop", "CLinux", "TestSupport"],
+            dependencies: ["ResponseStore", "HTTPCaching", "HTTPMessage", "EventLoop", "CLarderLinux", "TestSupport"],
             path: "Tests/StoreTorture", swiftSettings: swift),
         .executableTarget(
             name: "SnapshotTorture", dependencies: ["Snapshots", "SecretScanning", "HTTPMessage", "ServerTrust"],
@@ -260,7 +263,7 @@ let package = Package(
             name: "FuzzTargets",
             dependencies: [
                 "HTTPMessage", "HTTPWire", "HTTP2Wire", "WebSocketWire", "RESPWire", "HTTPCaching", "ProxyPolicy", "PolicyTools",
-                "HTTPSerialization", "ServerTrust", "EventLoop", "HTTPSession", "LarderSettings", "SignedEntries",
+                "HTTPSerialization", "ServerTrust", "EventLoop", "LarderHTTP", "LarderSettings", "SignedEntries",
             ],
             path: "Tests/Fuzz/Targets", swiftSettings: swift),
         .testTarget(name: "FuzzReplayTests", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Replay", swiftSettings: swift),
@@ -274,37 +277,38 @@ let package = Package(
         tests(of: "HTTPCaching", uses: ["HTTPMessage"]),
         tests(of: "ProxyPolicy", uses: ["HTTPMessage", "HTTPWire", "HTTPCaching"]),
         tests(of: "PolicyTools", uses: ["HTTPMessage", "HTTPWire", "ProxyPolicy", "LarderSettings"]),
-        tests(of: "HTTPSerialization", uses: ["HTTPMessage", "CZlib"]),
+        tests(of: "HTTPSerialization", uses: ["HTTPMessage", "CLarderZlib"]),
         tests(of: "ServerTrust", uses: ["HTTPMessage"]),
         tests(of: "TLSChannel", uses: ["HTTPMessage", "ServerTrust", "CertificateAuthority"]),
         tests(of: "CertificateAuthority", uses: ["HTTPMessage", "ServerTrust"]),
         tests(of: "SignedEntries", uses: ["HTTPMessage", "HTTPCaching", "ServerTrust"]),
         tests(of: "ClientPasswords", uses: ["HTTPMessage"]),
         tests(of: "SecretScanning", uses: ["HTTPMessage", "HTTPSerialization"]),
-        tests(of: "EventLoop", uses: ["CLinux"]),
-        tests(of: "Reachability", uses: ["EventLoop", "CLinux"]),
+        tests(of: "EventLoop", uses: ["CLarderLinux"]),
+        tests(of: "Reachability", uses: ["EventLoop", "CLarderLinux"]),
         tests(
             of: "UpstreamTransport",
-            uses: ["ParentSelection", "HTTPMessage", "HTTPWire", "HTTP2Wire", "ServerTrust", "EventLoop", "CLinux"]),
+            uses: ["ParentSelection", "HTTPMessage", "HTTPWire", "HTTP2Wire", "ServerTrust", "EventLoop", "CLarderLinux"]),
         tests(
-            of: "HTTPSession",
+            of: "LarderHTTP",
             uses: [
                 "HTTPMessage", "HTTPWire", "HTTP2Wire", "WebSocketWire", "HTTPCaching", "HTTPSerialization", "ServerTrust",
-                "EventLoop", "ResponseStore", "Reachability", "LarderTesting", "CLinux", "newest",
+                "EventLoop", "ResponseStore", "Reachability", "LarderTesting", "CLarderLinux", "newest",
             ]),
         tests(
             of: "ResponseStore",
-            uses: ["HTTPMessage", "HTTPCaching", "SQLiteDatabase", "EventLoop", "CSQLite", "CLinux", "StoreTorture"]),
+            uses: ["HTTPMessage", "HTTPCaching", "SQLiteDatabase", "EventLoop", "CLarderSQLite", "CLarderLinux", "StoreTorture"]),
         tests(
             of: "Snapshots",
             uses: [
-                "HTTPMessage", "HTTPCaching", "HTTPSerialization", "ServerTrust", "SecretScanning", "SQLiteDatabase", "CSQLite",
+                "HTTPMessage", "HTTPCaching", "HTTPSerialization", "ServerTrust", "SecretScanning", "SQLiteDatabase",
+                "CLarderSQLite",
                 "SnapshotTorture",
             ]),
-        tests(of: "LarderFoundation", uses: ["EventLoop", "HTTPSerialization", "HTTPSession", "LarderTesting"]),
+        tests(of: "LarderFoundation", uses: ["EventLoop", "HTTPSerialization", "LarderHTTP", "LarderTesting"]),
         tests(
             of: "LarderTesting",
-            uses: ["HTTPMessage", "HTTPCaching", "HTTPSerialization", "HTTPSession", "ServerTrust", "Snapshots"]),
+            uses: ["HTTPMessage", "HTTPCaching", "HTTPSerialization", "LarderHTTP", "ServerTrust", "Snapshots"]),
         tests(of: "SharedFetches", uses: ["HTTPMessage", "EventLoop"]),
         tests(of: "SharedTier", uses: ["HTTPMessage", "HTTPCaching", "RESPWire", "EventLoop", "ResponseStore"]),
         tests(of: "ProxyCore", uses: ["HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy"]),
@@ -316,11 +320,11 @@ let package = Package(
             of: "ProxyServer",
             uses: [
                 "HTTPMessage", "HTTPWire", "ProxyPolicy", "ServerTrust", "TLSChannel", "CertificateAuthority", "ClientPasswords",
-                "EventLoop", "UpstreamTransport", "ProxyCore", "CLinux",
+                "EventLoop", "UpstreamTransport", "ProxyCore", "CLarderLinux",
             ]),
         tests(
             of: "ProxyAdmin",
-            uses: ["HTTPMessage", "HTTPCaching", "Metrics", "ResponseStore", "ProxyServer", "EventLoop", "CLinux"]),
+            uses: ["HTTPMessage", "HTTPCaching", "Metrics", "ResponseStore", "ProxyServer", "EventLoop", "CLarderLinux"]),
         tests(of: "CommandSupport"),
         tests(
             of: "LarderSettings",
@@ -330,12 +334,12 @@ let package = Package(
             ]),
         tests(
             of: "PinTools", uses: ["ProxyPolicy", "ServerTrust", "CommandSupport", "LarderSettings"]),
-        tests(of: "CommandEnvironment", uses: ["CLinux"]),
-        tests(of: "Downloads", uses: ["HTTPMessage", "EventLoop", "HTTPSession", "CommandSupport"]),
+        tests(of: "CommandEnvironment", uses: ["CLarderLinux"]),
+        tests(of: "Downloads", uses: ["HTTPMessage", "EventLoop", "LarderHTTP", "CommandSupport"]),
         tests(
             of: "LarderCLI",
             uses: [
-                "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "UpstreamTransport", "HTTPSession", "ProxyPolicy",
+                "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "UpstreamTransport", "LarderHTTP", "ProxyPolicy",
                 "ServerTrust", "CertificateAuthority", "SecretScanning", "ResponseStore", "ProxyServer", "CommandSupport",
                 "AuditLog", "LocalCA", "Downloads", "LarderSettings", "PinTools", "AdminClient", "CommandEnvironment", "Doctor",
                 "larder",
@@ -346,10 +350,10 @@ let package = Package(
             dependencies: [
                 "HTTPMessage", "HTTP2Wire", "HTTPCaching", "ProxyPolicy", "ServerTrust", "CertificateAuthority",
                 "ClientPasswords",
-                "ParentSelection", "UpstreamTransport", "HTTPSession",
+                "ParentSelection", "UpstreamTransport", "LarderHTTP",
                 "ResponseStore", "Reachability", "ProxyCore", "SecretScanning", "Snapshots", "AccessLog", "Recordings",
                 "ProxyServer", "ProxyAdmin", "LarderSettings", "LarderCLI", "SharedTier", "EventLoop", "TestSupport",
-                "CLinux", "CZlib",
+                "CLarderLinux", "CLarderZlib",
             ],
             swiftSettings: swift),
     ],

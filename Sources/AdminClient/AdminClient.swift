@@ -1,4 +1,4 @@
-import CLinux
+import CLarderLinux
 import FoundationEssentials
 import Glibc
 import HTTPMessage

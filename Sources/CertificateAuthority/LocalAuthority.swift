@@ -1,4 +1,4 @@
-internal import COpenSSL
+internal import CLarderOpenSSL
 public import ServerTrust
 
 /// A certificate authority of one user: a root, its key, and leaves for any host.

@@ -1,4 +1,4 @@
-internal import COpenSSL
+internal import CLarderOpenSSL
 internal import HTTPMessage
 package import ServerTrust
 

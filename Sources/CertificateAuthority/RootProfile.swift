@@ -1,4 +1,4 @@
-internal import COpenSSL
+internal import CLarderOpenSSL
 public import ServerTrust
 
 /// The properties of a CA's root. They can be examined without the key.

@@ -1,4 +1,4 @@
-internal import COpenSSL
+internal import CLarderOpenSSL
 public import ServerTrust
 
 /// Trusted certificates in PKCS #12 (RFC 7292) as Java reads it: without a key, and each certificate with the attribute that Java requires.

@@ -1,4 +1,4 @@
-internal import COpenSSL
+internal import CLarderOpenSSL
 
 /// Credentials in the form that is remembered: a digest that reveals nothing without its key.
 package struct CredentialsDigest: Hashable, Sendable {

@@ -1,5 +1,5 @@
-internal import CCrypt
-internal import COpenSSL
+internal import CLarderCrypt
+internal import CLarderOpenSSL
 
 /// A bcrypt hash in the format of `htpasswd -B`: `$2y$`, two digits of cost, `$`, 22 letters of salt and 31 of the hash.
 struct PasswordHash: Sendable {

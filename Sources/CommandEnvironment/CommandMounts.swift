@@ -1,4 +1,4 @@
-import CLinux
+import CLarderLinux
 import Foundation
 
 /// The mounts of a command in its own network namespace.

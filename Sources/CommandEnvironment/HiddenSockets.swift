@@ -1,4 +1,4 @@
-import CLinux
+import CLarderLinux
 import Foundation
 
 /// Unix sockets of programs that could send or look up data for the command, outside its network namespace. A socket with a path is

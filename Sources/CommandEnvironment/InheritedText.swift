@@ -1,4 +1,4 @@
-import CLinux
+import CLarderLinux
 
 /// The arguments and variables that this process inherited, as bytes: they need not be UTF-8, and a child gets them unchanged.
 package struct InheritedText {

@@ -1,4 +1,4 @@
-import CLinux
+import CLarderLinux
 import Foundation
 
 /// Answers DNS queries in a command's own network namespace for the life of this process, on one thread for each socket.

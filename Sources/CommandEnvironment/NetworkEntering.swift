@@ -1,4 +1,4 @@
-import CLinux
+import CLarderLinux
 import CommandSupport
 import Foundation
 import TextCoding

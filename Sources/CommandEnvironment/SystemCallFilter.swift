@@ -1,4 +1,4 @@
-import CLinux
+import CLarderLinux
 
 /// The system calls that a command in its own network namespace may not make, as a program for the kernel (seccomp(2)).
 ///

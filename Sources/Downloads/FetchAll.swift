@@ -1,7 +1,7 @@
 import CommandSupport
 import EventLoop
 import Foundation
-import HTTPSession
+import LarderHTTP
 import TextCoding
 
 /// Fetches all URLs of one run of `larder fetch` in order, a limited number of them at once.

@@ -1,5 +1,5 @@
 import Foundation
-import HTTPSession
+import LarderHTTP
 
 /// Why a URL was not fetched: a kind, which determines the exit code, and a sentence.
 package struct FetchFailure: Error, Sendable {

@@ -1,6 +1,6 @@
 import CommandSupport
 import Foundation
-import HTTPSession
+import LarderHTTP
 import TextCoding
 
 /// The fields that `-H` adds to requests. Messages never contain their values.
@@ -15,8 +15,8 @@ package enum FetchFields {
         "keep-alive",
     ]
 
-    package static func read(_ arguments: [String]) throws(FetchFailure) -> HTTPFields {
-        var fields = HTTPFields()
+    package static func read(_ arguments: [String]) throws(FetchFailure) -> SessionFields {
+        var fields = SessionFields()
         for argument in arguments {
             if argument.hasPrefix("@") {
                 for line in try lines(of: String(argument.dropFirst())) { try add(line, to: &fields) }
@@ -36,7 +36,7 @@ package enum FetchFields {
         }
     }
 
-    private static func add(_ line: String, to fields: inout HTTPFields) throws(FetchFailure) {
+    private static func add(_ line: String, to fields: inout SessionFields) throws(FetchFailure) {
         guard let colon = line.firstIndex(of: ":") else { throw FetchFailure(.usage, "bad_field", "-H takes \"Name: value\"") }
         let name = String(line[..<colon])
         let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)

@@ -1,7 +1,7 @@
 import Foundation
 import HTTPMessage
 import HTTPSerialization
-import HTTPSession
+import LarderHTTP
 import TextCoding
 
 /// A URL to fetch, with its options.

@@ -1,7 +1,7 @@
 import CommandSupport
 import Foundation
 import HTTPSerialization
-import HTTPSession
+import LarderHTTP
 import TextCoding
 
 /// URLs from a file: one per line, optionally followed by its digest and its file name.

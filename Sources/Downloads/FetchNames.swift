@@ -1,5 +1,5 @@
 import EventLoop
-import HTTPSession
+import LarderHTTP
 import TextCoding
 
 /// Assigns the file names of one run of `larder fetch` in the output folder: no two URLs get the same name.
@@ -24,7 +24,7 @@ package final class FetchNames: Sendable {
                 if let name = item.name { state.owners[name] = number }
             }
             for (number, item) in items.enumerated() where item.name == nil {
-                _ = Self.claim(SuggestedName.name(for: HTTPFields(), item.uri), for: number, &state)
+                _ = Self.claim(SuggestedName.name(for: SessionFields(), item.uri), for: number, &state)
             }
         }
     }

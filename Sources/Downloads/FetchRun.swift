@@ -1,7 +1,7 @@
 import EventLoop
 import Foundation
 import HTTPSerialization
-import HTTPSession
+import LarderHTTP
 import TextCoding
 
 /// A fetched file.

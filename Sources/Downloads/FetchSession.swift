@@ -1,4 +1,4 @@
-import HTTPSession
+import LarderHTTP
 import ServerTrust
 
 package enum FetchSession {

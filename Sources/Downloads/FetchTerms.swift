@@ -1,5 +1,5 @@
 import Foundation
-import HTTPSession
+import LarderHTTP
 
 /// The options of one run of `larder fetch`, for all its files.
 package struct FetchTerms: Sendable {
@@ -18,7 +18,7 @@ package struct FetchTerms: Sendable {
     package var atOnce = 4
     /// The limits on consecutive attempts without progress.
     package var retries = RetryPolicy()
-    package var fields = HTTPFields()
+    package var fields = SessionFields()
     /// Whether the server may be contacted if a stored response does not match its digest.
     package var mayAskAgain = true
     /// The mode of the files: the default mode without the bits of the umask.

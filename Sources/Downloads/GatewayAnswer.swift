@@ -1,6 +1,6 @@
 import CommandSupport
 import Foundation
-import HTTPSession
+import LarderHTTP
 import TextCoding
 
 /// A response that is not the requested file: Larder's own error response (RFC 9457, RFC 9209), or the server's.
@@ -9,12 +9,12 @@ enum GatewayAnswer {
     static let lengthLimit = 16 * 1024
 
     /// Whether Larder may have generated the response.
-    static func isLarders(_ fields: HTTPFields) -> Bool {
+    static func isLarders(_ fields: SessionFields) -> Bool {
         fields.contains("Proxy-Status") && fields["Content-Type"] == "application/problem+json"
     }
 
     /// - Parameter body: the response's body if `isLarders` is true for its fields; otherwise empty.
-    static func failure(status: Int, fields: HTTPFields, body: [UInt8]) -> FetchFailure {
+    static func failure(status: Int, fields: SessionFields, body: [UInt8]) -> FetchFailure {
         let answer = JSONAnswer(String(decoding: body, as: UTF8.self))
         guard let code = answer["code"] as? String, let title = answer["title"] as? String else {
             return ofServer(status, fields)
@@ -33,7 +33,7 @@ enum GatewayAnswer {
         return failure
     }
 
-    private static func ofServer(_ status: Int, _ fields: HTTPFields) -> FetchFailure {
+    private static func ofServer(_ status: Int, _ fields: SessionFields) -> FetchFailure {
         let isRetryable = RetryPolicy.standard.statuses.contains(status)
         var failure = FetchFailure(
             .status, "status_\(status)", "the server responded with status \(status)", isRetryable: isRetryable)

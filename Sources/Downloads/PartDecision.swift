@@ -1,4 +1,4 @@
-import HTTPSession
+import LarderHTTP
 
 /// Classifies a response for a file of which nothing or a part exists.
 ///
@@ -21,7 +21,7 @@ enum PartDecision: Equatable, Sendable {
     /// - Parameters:
     ///   - asked: the requested range; `nil` if there was none.
     ///   - entity: the entity of the existing part; `nil` if there is none.
-    init(status: Int, fields: HTTPFields, asked: Range<UInt64>?, entity: FetchedEntity?) {
+    init(status: Int, fields: SessionFields, asked: Range<UInt64>?, entity: FetchedEntity?) {
         let tag = fields.strongEntityTag
         switch status {
         case 206:

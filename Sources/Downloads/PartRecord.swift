@@ -1,6 +1,6 @@
 import CommandSupport
 import Foundation
-import HTTPSession
+import LarderHTTP
 
 /// The record beside a part, with which another process can resume the part and use only bytes that are known to be valid.
 struct PartRecord: Codable, Equatable {

@@ -2,7 +2,7 @@ import CommandSupport
 import EventLoop
 import Foundation
 import HTTPSerialization
-import HTTPSession
+import LarderHTTP
 
 /// Fetches a part until it is complete: sends requests, writes the content, resumes after failures, and starts again if the file has
 /// changed.
@@ -216,7 +216,7 @@ struct PartTransfer: Sendable {
     // MARK: One request
 
     private func ask(_ range: Range<UInt64>?, _ entity: FetchedEntity?) async throws(Break) -> StreamingResponse {
-        var request = HTTPRequest(.get, item.uri.description, fields: terms.fields)
+        var request = SessionRequest(.get, item.uri.description, fields: terms.fields)
         if let authorization = item.authorization, !request.fields.contains("Authorization") {
             request.fields["Authorization"] = authorization
         }

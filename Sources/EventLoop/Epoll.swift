@@ -1,4 +1,4 @@
-import CLinux
+import CLarderLinux
 import Glibc
 
 /// Waits for events with epoll. Nothing outside this file depends on epoll.

@@ -1,4 +1,4 @@
-import CLinux
+import CLarderLinux
 import Glibc
 
 /// Is called once, at the end of the batch in which it was registered with `atEndOfBatch`. It can flush the output of that batch.

@@ -1,4 +1,4 @@
-import CLinux
+import CLarderLinux
 import Synchronization
 
 /// A value protected by a lock. The code that runs under the lock must be short, and must not call other modules.

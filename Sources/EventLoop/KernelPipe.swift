@@ -1,4 +1,4 @@
-import CLinux
+import CLarderLinux
 import Glibc
 
 /// A kernel pipe through which `splice` moves bytes without copying them into this process.

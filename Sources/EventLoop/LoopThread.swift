@@ -1,4 +1,4 @@
-import CLinux
+import CLarderLinux
 
 /// A thread that runs one loop.
 package final class LoopThread: Sendable {

@@ -1,4 +1,4 @@
-import CLinux
+import CLarderLinux
 import Glibc
 
 /// Messages to a loop from any thread. The first message of a burst wakes the loop; the others find it awake.

@@ -1,4 +1,4 @@
-import CLinux
+import CLarderLinux
 
 /// A time on the monotonic clock, in nanoseconds since an arbitrary start.
 @frozen

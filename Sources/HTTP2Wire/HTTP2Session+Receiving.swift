@@ -1,4 +1,4 @@
-internal import CNghttp2
+internal import CLarderNghttp2
 import HTTPMessage
 
 /// Handles what libnghttp2 has read. `SessionCallbacks` calls these methods within `receive`, and for closed streams also within

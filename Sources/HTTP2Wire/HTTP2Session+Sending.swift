@@ -1,4 +1,4 @@
-internal import CNghttp2
+internal import CLarderNghttp2
 import HTTPMessage
 
 /// Why a session does not accept a message or content to send.

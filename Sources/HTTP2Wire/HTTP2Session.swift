@@ -1,4 +1,4 @@
-internal import CNghttp2
+internal import CLarderNghttp2
 import HTTPMessage
 
 /// One HTTP/2 connection (RFC 9113), on either side: it reads the peer's bytes, and produces events and the bytes to send. It uses no

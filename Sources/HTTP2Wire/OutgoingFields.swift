@@ -1,4 +1,4 @@
-internal import CNghttp2
+internal import CLarderNghttp2
 import HTTPMessage
 
 /// A field section to send: pseudo-header fields, then fields in lower case, without those that HTTP/2 does not have (RFC 9113 §8.2).

@@ -1,4 +1,4 @@
-internal import CNghttp2
+internal import CLarderNghttp2
 
 /// The functions that libnghttp2 calls. Each function finds its session and calls one of the session's methods. A result of 0 means
 /// success.

@@ -1,4 +1,4 @@
-internal import CNghttp2
+internal import CLarderNghttp2
 
 /// Makes a session of libnghttp2: its options, its callbacks and its first SETTINGS frame.
 enum SessionSetup {

@@ -1,10 +1,10 @@
 public import Foundation
 import HTTPSerialization
-public import HTTPSession
+public import LarderHTTP
 
-extension HTTPRequest {
+extension SessionRequest {
     /// A request for a URL.
-    public init(_ method: HTTPMethod = .get, _ url: URL, fields: HTTPFields = HTTPFields(), body: RequestBody = .none) {
+    public init(_ method: HTTPMethod = .get, _ url: URL, fields: SessionFields = SessionFields(), body: RequestBody = .none) {
         self.init(method, url.relativeString, fields: fields, body: body)
         if url.baseURL != nil { target = url.absoluteString }
     }
@@ -20,7 +20,7 @@ extension HTTPRequest {
     /// - Throws: `request_serialization` if a value cannot be encoded, or if the query is not an object.
     public init(
         _ method: HTTPMethod, _ url: URL, query: (any Encodable)? = nil, json body: (any Encodable)? = nil,
-        coding: JSONCoding = JSONCoding(), fields: HTTPFields = HTTPFields()
+        coding: JSONCoding = JSONCoding(), fields: SessionFields = SessionFields()
     ) throws(SessionError) {
         self.init(method, url, fields: fields)
         do {
@@ -49,7 +49,7 @@ extension RequestBody {
     public static func file(_ url: URL) -> RequestBody { .file(path: url.path(percentEncoded: false)) }
 }
 
-extension HTTPResponse {
+extension SessionResponse {
     /// The content.
     public var data: Data { Data(body) }
     /// The URL that the response came from, after all redirects.

@@ -1,5 +1,5 @@
 public import Foundation
-public import HTTPSession
+public import LarderHTTP
 
 // Each verb exists twice: with a value as the result, and with the response. Values are encoded on the caller's actor, before the
 // request is sent, so they need not be `Sendable`.
@@ -16,18 +16,18 @@ extension HTTPSession {
     /// - Throws: `request_serialization` if a value cannot be encoded, and the errors of `value(_:as:)`.
     public nonisolated(nonsending) func value<Value: Decodable & Sendable>(
         _ method: HTTPMethod, _ url: URL, query: (any Encodable)? = nil, json body: (any Encodable)? = nil,
-        as type: Value.Type = Value.self, coding: JSONCoding = JSONCoding(), fields: HTTPFields = HTTPFields()
+        as type: Value.Type = Value.self, coding: JSONCoding = JSONCoding(), fields: SessionFields = SessionFields()
     ) async throws(SessionError) -> Value {
-        let request = try HTTPRequest(method, url, query: query, json: body, coding: coding, fields: fields)
+        let request = try SessionRequest(method, url, query: query, json: body, coding: coding, fields: fields)
         return try await value(request, as: JSONDecoderSerializer(type, coding: coding))
     }
 
     /// Sends a request with values as JSON, and returns the response whatever its status is.
     public nonisolated(nonsending) func send(
         _ method: HTTPMethod, _ url: URL, query: (any Encodable)? = nil, json body: (any Encodable)? = nil,
-        coding: JSONCoding = JSONCoding(), fields: HTTPFields = HTTPFields()
-    ) async throws(SessionError) -> HTTPResponse {
-        try await send(HTTPRequest(method, url, query: query, json: body, coding: coding, fields: fields))
+        coding: JSONCoding = JSONCoding(), fields: SessionFields = SessionFields()
+    ) async throws(SessionError) -> SessionResponse {
+        try await send(SessionRequest(method, url, query: query, json: body, coding: coding, fields: fields))
     }
 
     /// Sends a GET request, and decodes the JSON of its response.
@@ -40,7 +40,7 @@ extension HTTPSession {
     /// Sends a HEAD request, whose response has no content.
     public nonisolated(nonsending) func head(
         _ url: URL, query: (any Encodable)? = nil
-    ) async throws(SessionError) -> HTTPResponse {
+    ) async throws(SessionError) -> SessionResponse {
         try await send(.head, url, query: query)
     }
 
@@ -55,7 +55,7 @@ extension HTTPSession {
     @discardableResult
     public nonisolated(nonsending) func post(
         _ url: URL, json body: any Encodable, coding: JSONCoding = JSONCoding()
-    ) async throws(SessionError) -> HTTPResponse {
+    ) async throws(SessionError) -> SessionResponse {
         try await send(.post, url, json: body, coding: coding)
     }
 
@@ -70,7 +70,7 @@ extension HTTPSession {
     @discardableResult
     public nonisolated(nonsending) func put(
         _ url: URL, json body: any Encodable, coding: JSONCoding = JSONCoding()
-    ) async throws(SessionError) -> HTTPResponse {
+    ) async throws(SessionError) -> SessionResponse {
         try await send(.put, url, json: body, coding: coding)
     }
 
@@ -85,7 +85,7 @@ extension HTTPSession {
     @discardableResult
     public nonisolated(nonsending) func patch(
         _ url: URL, json body: any Encodable, coding: JSONCoding = JSONCoding()
-    ) async throws(SessionError) -> HTTPResponse {
+    ) async throws(SessionError) -> SessionResponse {
         try await send(.patch, url, json: body, coding: coding)
     }
 
@@ -100,7 +100,7 @@ extension HTTPSession {
     @discardableResult
     public nonisolated(nonsending) func delete(
         _ url: URL, json body: (any Encodable)? = nil, coding: JSONCoding = JSONCoding()
-    ) async throws(SessionError) -> HTTPResponse {
+    ) async throws(SessionError) -> SessionResponse {
         try await send(.delete, url, json: body, coding: coding)
     }
 }

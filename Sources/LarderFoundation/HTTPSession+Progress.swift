@@ -1,4 +1,4 @@
-public import HTTPSession
+public import LarderHTTP
 
 extension HTTPSession {
     /// Sends a request, and reports its progress.
@@ -7,15 +7,15 @@ extension HTTPSession {
     ///   - progress: called with each new value, one call at a time, on any thread. All calls are over when the method returns. Values
     ///     that come faster than the closure returns are skipped, except the last.
     public func send(
-        _ request: HTTPRequest, progress: @escaping @Sendable (TransferProgress) -> Void
-    ) async throws(SessionError) -> HTTPResponse {
+        _ request: SessionRequest, progress: @escaping @Sendable (TransferProgress) -> Void
+    ) async throws(SessionError) -> SessionResponse {
         try await reporting(progress) { transfer throws(SessionError) in try await self.send(request, as: transfer) }
     }
 
     /// Sends a request with this content instead of the request's own, and reports its progress.
     public func upload(
-        _ request: HTTPRequest, from body: RequestBody, progress: @escaping @Sendable (TransferProgress) -> Void
-    ) async throws(SessionError) -> HTTPResponse {
+        _ request: SessionRequest, from body: RequestBody, progress: @escaping @Sendable (TransferProgress) -> Void
+    ) async throws(SessionError) -> SessionResponse {
         try await reporting(progress) { transfer throws(SessionError) in
             try await self.upload(request, from: body, as: transfer)
         }
@@ -23,7 +23,7 @@ extension HTTPSession {
 
     /// Downloads a file, and reports its progress.
     public func download(
-        _ request: HTTPRequest, to destination: DownloadDestination, resuming token: ResumeToken? = nil,
+        _ request: SessionRequest, to destination: DownloadDestination, resuming token: ResumeToken? = nil,
         progress: @escaping @Sendable (TransferProgress) -> Void
     ) async throws(SessionError) -> DownloadedFile {
         try await reporting(progress) { transfer throws(SessionError) in

@@ -1,5 +1,5 @@
 public import Foundation
-public import HTTPSession
+public import LarderHTTP
 
 extension SessionError: LocalizedError {
     /// A sentence for the user: what failed, and for which request.

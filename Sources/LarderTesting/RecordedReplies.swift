@@ -1,7 +1,7 @@
 import EventLoop
 import HTTPCaching
 import HTTPMessage
-import HTTPSession
+import LarderHTTP
 import Snapshots
 
 /// The replies of one recording.
@@ -67,18 +67,18 @@ final class RecordedReplies: Sendable {
     private static func reply(
         _ stored: StoredResponse, _ later: RecordedBody?, of layer: SnapshotLayer
     ) throws(SnapshotError) -> ScriptedReply {
-        var reply = ScriptedReply(Int(stored.head.status.code), fields: HTTPFields(of: stored.head.fields))
+        var reply = ScriptedReply(Int(stored.head.status.code), fields: SessionFields(of: stored.head.fields))
         if let later {
             reply.body = try layer.snapshot.octets(of: later, limit: Int(bodyLimit))
         } else if case .bytes(let octets) = stored.body {
             reply.body = octets
         }
-        reply.trailers = HTTPFields(of: stored.trailers)
+        reply.trailers = SessionFields(of: stored.trailers)
         return reply
     }
 }
 
-extension HTTPFields {
+extension SessionFields {
     fileprivate init(of fields: Fields) {
         self.init()
         for line in fields.lines { append(fields.text(of: line.name), fields.text(of: line.value)) }

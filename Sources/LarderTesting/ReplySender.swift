@@ -1,4 +1,4 @@
-import HTTPSession
+import LarderHTTP
 
 /// Sends one reply in virtual time, within the timeouts of its request.
 struct ReplySender {
@@ -55,7 +55,7 @@ struct ReplySender {
         return false
     }
 
-    private func fields(of reply: ScriptedReply) -> HTTPFields {
+    private func fields(of reply: ScriptedReply) -> SessionFields {
         var fields = reply.fields
         if reply.trailers.isEmpty, reply.status != 204, reply.status != 304, !fields.contains("Content-Length"),
             !fields.contains("Transfer-Encoding")

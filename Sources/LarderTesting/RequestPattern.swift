@@ -1,4 +1,4 @@
-import HTTPSession
+import LarderHTTP
 
 /// The requests that a script means: a method and a target, or a closure.
 struct RequestPattern: Sendable, CustomStringConvertible {

@@ -1,5 +1,5 @@
 import EventLoop
-public import HTTPSession
+public import LarderHTTP
 import ServerTrust
 
 /// A network for tests: it answers a session's requests from a script, without sockets and in virtual time.

@@ -1,4 +1,4 @@
-public import HTTPSession
+public import LarderHTTP
 import HTTPSerialization
 
 /// What a scripted network sends for a request: a response, a part of one, or a failure; at once or after a delay in virtual time.
@@ -6,11 +6,11 @@ public struct ScriptedReply: Sendable {
     /// The status code, from 200 to 999.
     public var status: Int
     /// The fields of the response. The network adds Content-Length unless there are trailers, or one of the fields describes the length.
-    public var fields: HTTPFields
+    public var fields: SessionFields
     /// The content.
     public var body: [UInt8]
     /// The fields after the content.
-    public var trailers = HTTPFields()
+    public var trailers = SessionFields()
     /// The time from the request to the head of the response, or to the failure.
     public var delay: Duration = .zero
 
@@ -22,7 +22,7 @@ public struct ScriptedReply: Sendable {
     var cutOffset: Int?
 
     /// A response.
-    public init(_ status: Int = 200, fields: HTTPFields = HTTPFields(), body: [UInt8] = []) {
+    public init(_ status: Int = 200, fields: SessionFields = SessionFields(), body: [UInt8] = []) {
         precondition((200...999).contains(status), "\(status) is not the status of a final response")
         self.status = status
         self.fields = fields
@@ -32,7 +32,7 @@ public struct ScriptedReply: Sendable {
     // MARK: Responses
 
     /// A response without content.
-    public static func status(_ status: Int, fields: HTTPFields = HTTPFields()) -> ScriptedReply {
+    public static func status(_ status: Int, fields: SessionFields = SessionFields()) -> ScriptedReply {
         ScriptedReply(status, fields: fields)
     }
 
@@ -105,7 +105,7 @@ public struct ScriptedReply: Sendable {
     }
 
     /// The same reply with these fields, which replace those of the same names.
-    public func with(fields: HTTPFields) -> ScriptedReply {
+    public func with(fields: SessionFields) -> ScriptedReply {
         var reply = self
         reply.fields.override(with: fields)
         return reply

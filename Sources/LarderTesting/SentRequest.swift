@@ -1,4 +1,4 @@
-public import HTTPSession
+public import LarderHTTP
 
 /// A request that a session sent to a scripted network: after interceptors, with default fields, cookies and credentials. Redirects,
 /// retries and answers to challenges are requests of their own.
@@ -8,7 +8,7 @@ public struct SentRequest: Sendable, CustomStringConvertible {
     /// The target.
     public let uri: TargetURI
     /// The fields, without Host, Content-Length and Transfer-Encoding, unless the caller set them.
-    public let fields: HTTPFields
+    public let fields: SessionFields
     /// The content.
     public let body: [UInt8]
     /// When the session sent the request.

@@ -1,7 +1,7 @@
 import AccessLog
 import AuditLog
 import BodyTransforms
-import CLinux
+import CLarderLinux
 import CertificateAuthority
 import ClientPasswords
 import EventLoop

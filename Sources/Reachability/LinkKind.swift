@@ -1,4 +1,4 @@
-import CLinux
+import CLarderLinux
 import Glibc
 
 /// Determines the kind of a link: from its hardware type and how the kernel created it, and otherwise from its driver's entry

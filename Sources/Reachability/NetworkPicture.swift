@@ -1,4 +1,4 @@
-import CLinux
+import CLarderLinux
 
 enum AddressFamily: UInt8, Hashable {
     case ipv4, ipv6

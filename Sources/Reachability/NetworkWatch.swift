@@ -1,4 +1,4 @@
-import CLinux
+import CLarderLinux
 import EventLoop
 
 /// Listens to the kernel and performs the actions of `NetlinkConversation`. Confined to the monitor's loop.

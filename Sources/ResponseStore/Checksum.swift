@@ -1,4 +1,4 @@
-import CXXHash
+import CLarderXXHash
 
 /// XXH3-64, chained over the parts of a row: detects accidental changes, not forgeries.
 struct Checksum {

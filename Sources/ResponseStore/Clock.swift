@@ -1,4 +1,4 @@
-import CLinux
+import CLarderLinux
 
 /// The clocks of the store.
 enum Clock {

@@ -1,4 +1,4 @@
-import CXXHash
+import CLarderXXHash
 
 /// A 128-bit hash of a key. It uses a secret, so that clients cannot choose keys that collide.
 struct KeyHash: Hashable, Sendable {

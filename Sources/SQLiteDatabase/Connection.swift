@@ -1,4 +1,4 @@
-internal import CSQLite
+internal import CLarderSQLite
 
 /// One connection to a SQLite file. Confined to the thread that created it.
 ///

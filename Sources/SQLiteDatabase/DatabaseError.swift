@@ -1,4 +1,4 @@
-internal import CSQLite
+internal import CLarderSQLite
 internal import Glibc
 
 /// An error that concerns one of Larder's database files, or one statement on such a file.

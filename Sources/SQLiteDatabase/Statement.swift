@@ -1,4 +1,4 @@
-internal import CSQLite
+internal import CLarderSQLite
 
 /// A prepared statement that is used repeatedly. Confined to its connection's thread.
 ///

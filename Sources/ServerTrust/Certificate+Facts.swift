@@ -1,4 +1,4 @@
-internal import COpenSSL
+internal import CLarderOpenSSL
 internal import HTTPMessage
 
 /// The facts about a certificate that a user needs.

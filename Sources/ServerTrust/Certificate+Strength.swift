@@ -1,4 +1,4 @@
-internal import COpenSSL
+internal import CLarderOpenSSL
 
 extension Certificate {
     /// Whether an extension is malformed or repeated.

@@ -1,4 +1,4 @@
-internal import COpenSSL
+internal import CLarderOpenSSL
 
 /// An X.509 certificate (RFC 5280), parsed once. Its facts are extracted on demand.
 public struct Certificate: Sendable {

@@ -1,4 +1,4 @@
-internal import COpenSSL
+internal import CLarderOpenSSL
 
 /// A chain in which each certificate is signed by the key of the next, and which ends where the policy allows.
 struct VerifiedChain {

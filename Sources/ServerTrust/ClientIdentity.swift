@@ -1,4 +1,4 @@
-internal import COpenSSL
+internal import CLarderOpenSSL
 
 /// A client certificate with its private key (RFC 8446 §4.4.2).
 ///

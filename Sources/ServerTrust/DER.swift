@@ -1,4 +1,4 @@
-internal import COpenSSL
+internal import CLarderOpenSSL
 
 /// Wraps OpenSSL's DER readers and writers.
 package enum DER {

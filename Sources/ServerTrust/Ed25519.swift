@@ -1,4 +1,4 @@
-internal import COpenSSL
+internal import CLarderOpenSSL
 
 /// Signatures with Ed25519 keys (RFC 8032).
 package enum Ed25519 {

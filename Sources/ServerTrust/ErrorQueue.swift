@@ -1,4 +1,4 @@
-internal import COpenSSL
+internal import CLarderOpenSSL
 
 /// OpenSSL's error queue, one for each thread. If a thread also drives TLS, an error that is left in its queue would be mistaken
 /// for an error of a connection.

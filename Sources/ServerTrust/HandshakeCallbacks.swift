@@ -1,4 +1,4 @@
-internal import COpenSSL
+internal import CLarderOpenSSL
 
 // libssl's callbacks, on the thread that drives the handshake. Each callback finds the `HandshakeJudge` of its session.
 

@@ -1,4 +1,4 @@
-internal import COpenSSL
+internal import CLarderOpenSSL
 package import HTTPMessage
 
 /// Evaluates the server during one libssl handshake, before anything but handshake messages is sent. Confined to the thread that drives

@@ -1,4 +1,4 @@
-internal import COpenSSL
+internal import CLarderOpenSSL
 
 /// A reference to an OpenSSL object, released with this object.
 ///

@@ -1,4 +1,4 @@
-internal import COpenSSL
+internal import CLarderOpenSSL
 internal import HTTPMessage
 
 /// A key or certificate that the server's verified chain must contain (RFC 7469 §2.4).

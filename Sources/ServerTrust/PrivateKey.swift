@@ -1,4 +1,4 @@
-internal import COpenSSL
+internal import CLarderOpenSSL
 
 /// A private key. Descriptions and errors never contain it.
 ///

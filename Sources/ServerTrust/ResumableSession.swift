@@ -1,4 +1,4 @@
-internal import COpenSSL
+internal import CLarderOpenSSL
 
 /// A session with a trusted server that a later handshake can resume (RFC 8446 §2.2, RFC 5077), with the verdict on the server. It must be
 /// used only for the same host, under the same policy and with the same client certificate.

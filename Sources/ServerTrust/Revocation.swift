@@ -1,4 +1,4 @@
-internal import COpenSSL
+internal import CLarderOpenSSL
 
 /// How the revocation of certificates is checked.
 public struct Revocation: Sendable {

@@ -1,4 +1,4 @@
-internal import COpenSSL
+internal import CLarderOpenSSL
 internal import HTTPMessage
 
 /// A SHA-256 digest; its description has the form of a pin.

@@ -1,4 +1,4 @@
-internal import COpenSSL
+internal import CLarderOpenSSL
 
 /// The certificates and other data that a server sent in a handshake.
 public struct ServerEvidence: Sendable {

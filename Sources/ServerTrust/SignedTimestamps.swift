@@ -1,4 +1,4 @@
-internal import COpenSSL
+internal import CLarderOpenSSL
 
 /// Signed certificate timestamps (RFC 6962 §3). They are only counted, because verifying them needs the keys of the logs.
 enum SignedTimestamps {

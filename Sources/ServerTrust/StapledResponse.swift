@@ -1,4 +1,4 @@
-internal import COpenSSL
+internal import CLarderOpenSSL
 
 /// The OCSP response that a server sends in the handshake (RFC 6960, RFC 6066 §8).
 struct StapledResponse: ~Copyable {

@@ -1,4 +1,4 @@
-internal import COpenSSL
+internal import CLarderOpenSSL
 internal import HTTPMessage
 
 /// The names that a certificate is for (RFC 5280 §4.2.1.6). Only subjectAltName counts: the common name in the subject is no longer used

@@ -1,4 +1,4 @@
-internal import COpenSSL
+internal import CLarderOpenSSL
 
 /// Trusted CA certificates. Each is an anchor by itself, whichever CA issued it. An intermediate or a server's own certificate
 /// can end a chain too (RFC 5280 §6.1 allows any name and key as a trust anchor).

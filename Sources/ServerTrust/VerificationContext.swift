@@ -1,4 +1,4 @@
-internal import COpenSSL
+internal import CLarderOpenSSL
 
 /// A list of certificates that belong to other code.
 struct CertificateStack: ~Copyable {

@@ -1,4 +1,4 @@
-import CLinux
+import CLarderLinux
 import Glibc
 
 /// A connection as bytes in both directions: a non-blocking socket, with or without TLS. Confined to its loop. Its peer is a client or a

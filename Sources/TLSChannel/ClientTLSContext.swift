@@ -1,4 +1,4 @@
-internal import COpenSSL
+internal import CLarderOpenSSL
 internal import ServerTrust
 
 /// The TLS configuration for connections with servers: versions and ciphers. It contains no trust policy and no host: each session has its

@@ -1,4 +1,4 @@
-internal import COpenSSL
+internal import CLarderOpenSSL
 package import ServerTrust
 
 /// The TLS configuration for connections with clients: versions, ciphers, and the keys of session tickets. The keys are random for each

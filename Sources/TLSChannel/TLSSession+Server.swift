@@ -1,4 +1,4 @@
-internal import COpenSSL
+internal import CLarderOpenSSL
 package import ServerTrust
 
 /// Sessions in which this side is the server.

@@ -1,4 +1,4 @@
-internal import COpenSSL
+internal import CLarderOpenSSL
 internal import ServerTrust
 
 /// One side of TLS with one peer, a client or a server: it converts received bytes to data and data to bytes to send, without a socket.

@@ -1,4 +1,4 @@
-internal import CZlib
+internal import CLarderZlib
 import HTTPMessage
 
 /// Decompresses messages (RFC 7692 §7.2.2). Confined to its owner.
@@ -74,7 +74,7 @@ final class MessageInflater {
                     stream.pointee.avail_in = UInt32(clamping: input.count)
                     stream.pointee.next_out = buffer.baseAddress! + count
                     stream.pointee.avail_out = UInt32(Self.pieceLength)
-                    result = CZlib.inflate(stream, Z_NO_FLUSH)
+                    result = CLarderZlib.inflate(stream, Z_NO_FLUSH)
                     consumed = min(input.count, Int(UInt32.max)) - Int(stream.pointee.avail_in)
                     count += Self.pieceLength - Int(stream.pointee.avail_out)
                 }
@@ -146,7 +146,7 @@ final class MessageDeflater {
                     span.withUnsafeMutableBufferPointer { buffer, count in
                         stream.pointee.next_out = buffer.baseAddress! + count
                         stream.pointee.avail_out = UInt32(clamping: space)
-                        let result = CZlib.deflate(stream, flush)
+                        let result = CLarderZlib.deflate(stream, flush)
                         precondition(result == Z_OK || result == Z_BUF_ERROR, "zlib compresses any bytes")
                         count += Int(UInt32(clamping: space) - stream.pointee.avail_out)
                     }

@@ -145,9 +145,9 @@ struct HouseRulesTests {
     func typesStandTogether(type: String) throws {
         let declaration = try Regex(
             "^(package |public |final |private |fileprivate )*(class|struct|enum|actor|extension) \(type)\\b(?!\\.)")
-        // `HTTPSession` has its own exchange.
+        // `LarderHTTP` has its own exchange.
         let files = Repository.sources.filter { file in
-            file.module != "HTTPSession" && file.code.contains { $0.text.contains(type) && $0.text.contains(declaration) }
+            file.module != "LarderHTTP" && file.code.contains { $0.text.contains(type) && $0.text.contains(declaration) }
         }
         #expect((1...8).contains(files.count), "\(type) stands in \(files.map(\.path))")
     }

@@ -92,7 +92,7 @@ struct ImportTests {
         return Import(module: String(match.2), isPublic: match.1 == "public")
     }
 
-    /// `CCurl`, `CLinux`: a C and another capital letter.
+    /// `CLarderCurl`, `CLarderLinux`: a C and another capital letter.
     static func isShim(_ module: String) -> Bool {
         module.hasPrefix("C") && module.dropFirst().first?.isUppercase == true
     }

@@ -30,61 +30,63 @@ enum ModuleTable {
         "ParentSelection": Module([]),
         // Layer 1
         "HTTPWire": Module(["HTTPMessage"]),
-        "HTTP2Wire": Module(["HTTPMessage", "HTTPWire", "CNghttp2"]),
-        "WebSocketWire": Module(["HTTPMessage", "CZlib"]),
+        "HTTP2Wire": Module(["HTTPMessage", "HTTPWire", "CLarderNghttp2"]),
+        "WebSocketWire": Module(["HTTPMessage", "CLarderZlib"]),
         "HTTPCaching": Module(["HTTPMessage"], others: ["RawStructuredFieldValues"]),
         "ProxyPolicy": Module(["HTTPMessage", "HTTPCaching"]),
         "HTTPSerialization": Module(
-            ["HTTPMessage", "CZlib", "CBrotli", "CZstd", "CXML2", "COpenSSL"], others: ["Glibc", "RawStructuredFieldValues"]),
+            ["HTTPMessage", "CLarderZlib", "CLarderBrotli", "CLarderZstd", "CLarderXML2", "CLarderOpenSSL"],
+            others: ["Glibc", "RawStructuredFieldValues"]),
         "RESPWire": Module([]),
-        "SQLiteDatabase": Module(["CSQLite"], others: ["Glibc"]),
+        "SQLiteDatabase": Module(["CLarderSQLite"], others: ["Glibc"]),
         // Layer 2
-        "ServerTrust": Module(["HTTPMessage", "COpenSSL"]),
-        "TLSChannel": Module(["ServerTrust", "COpenSSL", "CLinux"], others: ["Glibc"]),
-        "CertificateAuthority": Module(["HTTPMessage", "ServerTrust", "COpenSSL"]),
-        "SignedEntries": Module(["HTTPMessage", "HTTPCaching", "ServerTrust", "COpenSSL"]),
-        "ClientPasswords": Module(["HTTPMessage", "COpenSSL", "CCrypt"]),
+        "ServerTrust": Module(["HTTPMessage", "CLarderOpenSSL"]),
+        "TLSChannel": Module(["ServerTrust", "CLarderOpenSSL", "CLarderLinux"], others: ["Glibc"]),
+        "CertificateAuthority": Module(["HTTPMessage", "ServerTrust", "CLarderOpenSSL"]),
+        "SignedEntries": Module(["HTTPMessage", "HTTPCaching", "ServerTrust", "CLarderOpenSSL"]),
+        "ClientPasswords": Module(["HTTPMessage", "CLarderOpenSSL", "CLarderCrypt"]),
         "PolicyTools": Module(["HTTPMessage", "TextCoding", "HTTPWire", "ProxyPolicy"]),
-        "SecretScanning": Module(["HTTPMessage", "HTTPSerialization", "COpenSSL"]),
-        "EventLoop": Module(["CLinux"], others: ["Glibc", "Synchronization"]),
-        "Reachability": Module(["EventLoop", "CLinux"], others: ["Glibc"]),
+        "SecretScanning": Module(["HTTPMessage", "HTTPSerialization", "CLarderOpenSSL"]),
+        "EventLoop": Module(["CLarderLinux"], others: ["Glibc", "Synchronization"]),
+        "Reachability": Module(["EventLoop", "CLarderLinux"], others: ["Glibc"]),
         "UpstreamTransport": Module(
             [
                 "ParentSelection", "HTTPMessage", "HTTPWire", "HTTP2Wire", "HTTPCaching", "ServerTrust", "TLSChannel",
                 "EventLoop",
-                "CCurl", "CLinux",
+                "CLarderCurl", "CLarderLinux",
             ],
             others: ["Glibc", "Synchronization"]),
-        "HTTPSession": Module(
+        "LarderHTTP": Module(
             [
                 "HTTPMessage", "TextCoding", "HTTPWire", "WebSocketWire", "HTTPCaching", "HTTPSerialization", "ServerTrust",
-                "EventLoop", "UpstreamTransport", "Reachability", "CPSL",
+                "EventLoop", "UpstreamTransport", "Reachability", "CLarderPSL",
             ], others: ["Glibc", "Synchronization"]),
         "Snapshots": Module(
             ["HTTPMessage", "HTTPCaching", "HTTPSerialization", "ServerTrust", "SecretScanning", "SQLiteDatabase"],
             others: ["Glibc"]),
         "ResponseStore": Module(
-            ["HTTPMessage", "HTTPCaching", "SQLiteDatabase", "EventLoop", "CXXHash", "CLinux"],
+            ["HTTPMessage", "HTTPCaching", "SQLiteDatabase", "EventLoop", "CLarderXXHash", "CLarderLinux"],
             others: ["Glibc", "Synchronization"]),
         // Layer 3
-        "LarderFoundation": Module(["HTTPSerialization", "HTTPSession"], others: ["Foundation"]),
+        "LarderFoundation": Module(["HTTPSerialization", "LarderHTTP"], others: ["Foundation"]),
         "LarderTesting": Module(
-            ["HTTPMessage", "HTTPCaching", "HTTPSerialization", "HTTPSession", "ServerTrust", "EventLoop", "Snapshots"]),
+            ["HTTPMessage", "HTTPCaching", "HTTPSerialization", "LarderHTTP", "ServerTrust", "EventLoop", "Snapshots"]),
         "SharedFetches": Module(
             ["HTTPMessage", "HTTPCaching", "EventLoop", "ResponseStore"], others: ["Synchronization"]),
         "ProxyCore": Module(["HTTPMessage", "HTTPCaching", "ProxyPolicy"]),
         // Layer 4
         "SharedTier": Module(
             [
-                "HTTPMessage", "HTTPCaching", "RESPWire", "ServerTrust", "TLSChannel", "EventLoop", "ResponseStore", "CLinux",
+                "HTTPMessage", "HTTPCaching", "RESPWire", "ServerTrust", "TLSChannel", "EventLoop", "ResponseStore",
+                "CLarderLinux",
             ], others: ["Glibc", "Synchronization"]),
         "AccessLog": Module(
-            ["HTTPMessage", "ServerTrust", "EventLoop", "UpstreamTransport", "ProxyCore", "CLinux"],
+            ["HTTPMessage", "ServerTrust", "EventLoop", "UpstreamTransport", "ProxyCore", "CLarderLinux"],
             others: ["Glibc", "Synchronization"]),
         "Telemetry": Module(["HTTPMessage", "TextCoding", "EventLoop"], others: ["Synchronization"]),
         "AuditLog": Module(["HTTPMessage", "TextCoding", "ServerTrust", "EventLoop"], others: ["Glibc"]),
         "BodyTransforms": Module(
-            ["HTTPMessage", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "EventLoop", "ProxyCore", "CLinux"],
+            ["HTTPMessage", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "EventLoop", "ProxyCore", "CLarderLinux"],
             others: ["Glibc", "Synchronization"]),
         "Recordings": Module(
             [
@@ -99,13 +101,13 @@ enum ModuleTable {
                 "Reachability", "Snapshots",
                 "TextCoding", "ProxyCore", "AccessLog", "AuditLog", "Telemetry", "Recordings", "BodyTransforms", "SharedFetches",
                 "Metrics",
-                "CLinux",
+                "CLarderLinux",
             ], others: ["Glibc", "Synchronization", "Logging"]),
         "ProxyAdmin": Module(
             [
                 "HTTPMessage", "TextCoding", "Metrics", "HTTPWire", "HTTPCaching", "ProxyPolicy", "EventLoop", "ResponseStore",
                 "ProxyCore", "AuditLog", "ParentSelection",
-                "ProxyServer", "CLinux",
+                "ProxyServer", "CLarderLinux",
             ], others: ["Glibc"]),
         // Layer 5
         "CommandSupport": Module(["HTTPMessage", "ProxyPolicy", "ServerTrust"], others: ["Foundation"]),
@@ -113,8 +115,8 @@ enum ModuleTable {
             ["HTTPMessage", "ServerTrust", "CertificateAuthority", "CommandSupport"], others: ["Foundation"]),
         "Downloads": Module(
             [
-                "HTTPMessage", "TextCoding", "HTTPSerialization", "ServerTrust", "EventLoop", "HTTPSession", "CommandSupport",
-                "CLinux",
+                "HTTPMessage", "TextCoding", "HTTPSerialization", "ServerTrust", "EventLoop", "LarderHTTP", "CommandSupport",
+                "CLarderLinux",
             ], others: ["Foundation", "Synchronization"]),
         "LarderSettings": Module(
             [
@@ -128,29 +130,29 @@ enum ModuleTable {
                 "LarderSettings",
             ], others: ["Foundation"]),
         "AdminClient": Module(
-            ["HTTPMessage", "TextCoding", "HTTPWire", "ProxyAdmin", "CommandSupport", "LarderSettings", "CLinux"],
+            ["HTTPMessage", "TextCoding", "HTTPWire", "ProxyAdmin", "CommandSupport", "LarderSettings", "CLarderLinux"],
             others: ["FoundationEssentials", "Glibc"]),
         "CommandEnvironment": Module(
             [
                 "HTTPMessage", "TextCoding", "ServerTrust", "CertificateAuthority", "EventLoop", "ProxyServer", "ProxyAdmin",
-                "CommandSupport", "LarderSettings", "AdminClient", "CLinux",
+                "CommandSupport", "LarderSettings", "AdminClient", "CLarderLinux",
             ], others: ["Foundation"]),
         "Doctor": Module(
             [
                 "HTTPMessage", "TextCoding", "ServerTrust", "CertificateAuthority", "EventLoop", "ProxyServer", "ProxyAdmin",
-                "CommandSupport", "LocalCA", "LarderSettings", "AdminClient", "CommandEnvironment", "CLinux",
+                "CommandSupport", "LocalCA", "LarderSettings", "AdminClient", "CommandEnvironment", "CLarderLinux",
             ], others: ["Foundation", "Synchronization"]),
         // Layer 6
         "LarderCLI": Module(
             [
                 "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
                 "CertificateAuthority", "ClientPasswords", "SecretScanning", "SignedEntries", "EventLoop", "UpstreamTransport",
-                "HTTPSession", "ResponseStore",
+                "LarderHTTP", "ResponseStore",
                 "Snapshots", "ProxyCore", "AccessLog", "AuditLog", "Telemetry", "Recordings", "ProxyServer", "ProxyAdmin",
                 "CommandSupport",
                 "LocalCA", "Downloads", "LarderSettings", "PinTools", "PolicyTools", "AdminClient", "CommandEnvironment",
                 "Doctor", "SharedTier",
-                "CLinux",
+                "CLarderLinux",
             ], others: ["Foundation", "Dispatch", "Synchronization", "ArgumentParser", "Logging"]),
         "larder": Module(["LarderCLI"]),
     ]
@@ -188,8 +190,8 @@ enum ModuleTable {
         "Tests/StoreTorture/BackingStore.swift": "as StoreTorture",
         "Tests/StoreTorture/Purging.swift": "as StoreTorture",
         "Tests/SnapshotTorture/SnapshotTorture.swift": "as StoreTorture",
-        "Tests/HTTPSessionTests/CancellationStormTests.swift": "cancels at moments of a seeded generator",
-        "Tests/HTTPSessionTests/SessionRetryTests.swift": "a network that does not come back",
+        "Tests/LarderHTTPTests/CancellationStormTests.swift": "cancels at moments of a seeded generator",
+        "Tests/LarderHTTPTests/SessionRetryTests.swift": "a network that does not come back",
         "Tests/LarderTestingTests/ScriptedFaultTests.swift": "sleeps on a virtual clock, which the test advances",
         "Tests/LarderCLITests/DoctorTests.swift": shellPolls,
         "Tests/LarderCLITests/EnvTests.swift": shellPolls,

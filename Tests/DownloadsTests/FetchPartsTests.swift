@@ -1,5 +1,5 @@
 import CommandSupport
-import HTTPSession
+import LarderHTTP
 import Testing
 
 @testable import Downloads
@@ -63,8 +63,8 @@ struct FetchPartsTests {
             (206, ["ETag": "\"a\"", "Content-Range": "bytes 0-9223372036854775807/*"], 0..<UInt64.max, nil, .lonePart),
             (416, ["Content-Range": "bytes */100"], 50..<100, known, .changed), (416, [:], 0..<50, nil, .lonePart),
             (404, [:], nil, nil, .refused), (304, [:], 50..<100, known, .refused), (416, [:], nil, nil, .refused),
-        ] as [(Int, HTTPFields, Range<UInt64>?, FetchedEntity?, PartDecision)])
-    func judges(status: Int, fields: HTTPFields, asked: Range<UInt64>?, entity: FetchedEntity?, judgement: PartDecision) {
+        ] as [(Int, SessionFields, Range<UInt64>?, FetchedEntity?, PartDecision)])
+    func judges(status: Int, fields: SessionFields, asked: Range<UInt64>?, entity: FetchedEntity?, judgement: PartDecision) {
         #expect(PartDecision(status: status, fields: fields, asked: asked, entity: entity) == judgement)
     }
 

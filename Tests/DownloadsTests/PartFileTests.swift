@@ -1,6 +1,6 @@
 import EventLoop
 import Foundation
-import HTTPSession
+import LarderHTTP
 import Synchronization
 import TestSupport
 import Testing

@@ -1,4 +1,4 @@
-import CLinux
+import CLarderLinux
 import HTTP2Wire
 import TestSupport
 import Testing

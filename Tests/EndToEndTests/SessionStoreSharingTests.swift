@@ -1,5 +1,5 @@
 import HTTPCaching
-import HTTPSession
+import LarderHTTP
 import ResponseStore
 import ServerTrust
 import TestSupport
@@ -47,7 +47,7 @@ struct SessionStoreSharingTests {
         let session = try Self.session(cache)
         for path in Self.paths {
             let body = try await session.open(
-                HTTPRequest(.get, "http://127.0.0.1:\(origin.port)\(path)", fields: ["X-Kind": "a"])
+                SessionRequest(.get, "http://127.0.0.1:\(origin.port)\(path)", fields: ["X-Kind": "a"])
             ).body
             _ = try await body.collect(atMost: .max)
         }
@@ -82,7 +82,7 @@ struct SessionStoreSharingTests {
         let cache = try FileResponseCache(path: "\(folder.path)/store.sqlite")
         let session = try Self.session(cache)
         for path in Self.paths.dropLast() {
-            var request = HTTPRequest(.get, "http://127.0.0.1:\(origin.port)\(path)", fields: ["X-Kind": "a"])
+            var request = SessionRequest(.get, "http://127.0.0.1:\(origin.port)\(path)", fields: ["X-Kind": "a"])
             let kept = try await session.send(request)
             #expect(kept.body == (path == "/large" ? large : Array("\(path) a".utf8)))
             #expect(kept.metrics.exchanges.isEmpty, "\(path)")

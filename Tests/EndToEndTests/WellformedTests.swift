@@ -1,4 +1,4 @@
-import CZlib
+import CLarderZlib
 import Testing
 import TestSupport
 

@@ -21,7 +21,7 @@ structured=$root/.build/checkouts/swift-http-structured-headers/Sources
 # -O as in the release, with -assert-config Debug.
 flags=(-O -wmo -g -swift-version 6 -parse-as-library -package-name larder -enable-experimental-feature Lifetimes
     -assert-config Debug -I "$yams/CYaml/include" -I /usr/include/libxml2)
-for shim in CBrotli CCrypt CCurl CLinux CNghttp2 COpenSSL CPSL CXML2 CZlib CZstd; do flags+=(-I "$root/Sources/$shim"); done
+for shim in CLarderBrotli CLarderCrypt CLarderCurl CLarderLinux CLarderNghttp2 CLarderOpenSSL CLarderPSL CLarderXML2 CLarderZlib CLarderZstd; do flags+=(-I "$root/Sources/$shim"); done
 
 module() { # NAME FOLDERS OPTIONS…
     local folders sources
@@ -59,7 +59,7 @@ program() { # NAME, options of Swift for what is covered, for what is not, of C
     module HTTPSerialization Sources/HTTPSerialization "${covered[@]}"
     module EventLoop Sources/EventLoop "${uncovered[@]}"
     module UpstreamTransport Sources/UpstreamTransport "${covered[@]}"
-    module HTTPSession Sources/HTTPSession "${covered[@]}"
+    module LarderHTTP Sources/LarderHTTP "${covered[@]}"
     module Yams "${yams#"$root/"}/Yams" "${uncovered[@]}" -swift-version 5 -DSWIFT_PACKAGE
     module CommandSupport Sources/CommandSupport "${covered[@]}"
     module LocalCA Sources/LocalCA "${covered[@]}"

@@ -1,4 +1,4 @@
-import CZlib
+import CLarderZlib
 
 /// zlib's window bits, which also select the format around the deflate stream.
 enum Wrapping: Int32, CaseIterable {

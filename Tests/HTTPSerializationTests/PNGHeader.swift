@@ -1,4 +1,4 @@
-import CZlib
+import CLarderZlib
 
 /// The first bytes of a PNG, up to its size.
 enum PNGHeader {

@@ -1,6 +1,6 @@
 import Foundation
 import HTTPSerialization
-import HTTPSession
+import LarderHTTP
 import LarderFoundation
 import LarderTesting
 import Testing
@@ -37,7 +37,7 @@ struct JSONCodingTests {
         let network = ScriptedNetwork()
         network.on(nil, "/items/1", reply: .json(Self.text))
         let session = try HTTPSession(network)
-        let (value, response): (Item, HTTPResponse)
+        let (value, response): (Item, SessionResponse)
         switch verb {
         case "POST":
             value = try await session.post(Self.url, json: Self.item, coding: .snakeCase)
@@ -100,13 +100,13 @@ struct JSONCodingTests {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appending(path: "a b.txt")
-        let downloaded = try await session.download(HTTPRequest(.get, Self.url), to: .file(file))
+        let downloaded = try await session.download(SessionRequest(.get, Self.url), to: .file(file))
         #expect(try Data(contentsOf: downloaded.url) == Data("content".utf8))
-        _ = try await session.upload(HTTPRequest(.put, Self.url), from: .file(file))
-        _ = try await session.send(HTTPRequest(.put, Self.url, body: .data(Data([1, 2]))))
+        _ = try await session.upload(SessionRequest(.put, Self.url), from: .file(file))
+        _ = try await session.send(SessionRequest(.put, Self.url, body: .data(Data([1, 2]))))
         #expect(network.requests.map(\.body) == [[], Array("content".utf8), [1, 2]])
-        #expect(try await session.value(HTTPRequest(.get, Self.url), as: DataSerializer()) == Data("content".utf8))
-        let stream = try await session.open(HTTPRequest(.get, Self.url))
+        #expect(try await session.value(SessionRequest(.get, Self.url), as: DataSerializer()) == Data("content".utf8))
+        let stream = try await session.open(SessionRequest(.get, Self.url))
         #expect(try await stream.body.data(atMost: 100) == Data("content".utf8))
         #expect(try TargetURI(Self.url).url == Self.url)
     }
@@ -118,6 +118,6 @@ struct JSONCodingTests {
         var configuration = SessionConfiguration()
         configuration.base = try TargetURI("https://api.example/v1")
         let session = try HTTPSession(network, configuration: configuration)
-        #expect(try await session.send(HTTPRequest(.get, URL(string: "items")!)).text == "relative")
+        #expect(try await session.send(SessionRequest(.get, URL(string: "items")!)).text == "relative")
     }
 }

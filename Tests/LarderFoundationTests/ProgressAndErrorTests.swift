@@ -1,6 +1,6 @@
 import EventLoop
 import Foundation
-import HTTPSession
+import LarderHTTP
 import LarderFoundation
 import LarderTesting
 import Testing
@@ -19,11 +19,11 @@ struct ProgressAndErrorTests {
         network.on(nil, "/", reply: ScriptedReply(body: [UInt8](repeating: 7, count: 5000)))
         let session = try HTTPSession(network)
         let steps = Steps()
-        _ = try await session.send(HTTPRequest(.get, "http://a.example/"), progress: steps.add)
+        _ = try await session.send(SessionRequest(.get, "http://a.example/"), progress: steps.add)
         #expect(steps.all.last?.received == 5000 && steps.all.last?.fractionReceived == 1)
         let uploading = Steps()
         _ = try await session.upload(
-            HTTPRequest(.put, "http://a.example/"), from: .data(Data(count: 900)), progress: uploading.add)
+            SessionRequest(.put, "http://a.example/"), from: .data(Data(count: 900)), progress: uploading.add)
         #expect(uploading.all.last?.sent == 900 && uploading.all.map(\.received) == uploading.all.map(\.received).sorted())
     }
 
@@ -36,7 +36,7 @@ struct ProgressAndErrorTests {
         let session = try HTTPSession(network, configuration: configuration)
         for (target, code) in [("no target", SessionError.Code.badURL), ("http://a.example/", .connectionRefused)] {
             await #expect(throws: SessionError(code)) {
-                try await session.send(HTTPRequest(.get, target), progress: { #expect(!$0.isComplete) })
+                try await session.send(SessionRequest(.get, target), progress: { #expect(!$0.isComplete) })
             }
         }
     }
@@ -53,7 +53,7 @@ struct ProgressAndErrorTests {
         let session = try HTTPSession(network)
         let url = try #require(URL(string: "http://a.example/a?secret"))
         let error = await #expect(throws: SessionError.self) {
-            try await session.value(HTTPRequest(.get, url), as: DataSerializer())
+            try await session.value(SessionRequest(.get, url), as: DataSerializer())
         }
         #expect(error?.localizedDescription == "The server responded with status 404 (GET http://a.example/a).")
         #expect(SessionError(.timeout).recoverySuggestion == "Try again later.")

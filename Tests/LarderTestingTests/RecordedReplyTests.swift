@@ -1,5 +1,5 @@
 import HTTPMessage
-import HTTPSession
+import LarderHTTP
 import LarderTesting
 import Snapshots
 import Testing
@@ -55,10 +55,10 @@ struct RecordedReplyTests {
         let response = try await session.get("https://api.example/items", parameters: ["page": "1"])
         #expect(response.text == "recorded" && response.fields["Content-Type"] == "text/plain")
         #expect(try await session.get("https://api.example/own").text == "scripted")
-        let post = try await session.upload(HTTPRequest(.post, "https://api.example/items"), from: .octets(Array("jam".utf8)))
+        let post = try await session.upload(SessionRequest(.post, "https://api.example/items"), from: .octets(Array("jam".utf8)))
         #expect(post.text == "made")
         await #expect(throws: SessionError(.hostNotAllowed)) {
-            try await session.upload(HTTPRequest(.post, "https://api.example/items"), from: .octets(Array("tea".utf8)))
+            try await session.upload(SessionRequest(.post, "https://api.example/items"), from: .octets(Array("tea".utf8)))
         }
         #expect(network.unexpectedRequests.map(\.text) == ["tea"])
     }

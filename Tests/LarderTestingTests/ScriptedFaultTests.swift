@@ -1,4 +1,4 @@
-import HTTPSession
+import LarderHTTP
 import LarderTesting
 import Testing
 
@@ -15,7 +15,7 @@ struct ScriptedFaultTests {
     ) {
         let network = ScriptedNetwork()
         network.on(.get, "/", reply: reply)
-        var request = HTTPRequest(.get, "http://a.example/")
+        var request = SessionRequest(.get, "http://a.example/")
         request.timeouts = timeouts
         do {
             _ = try await session(network).send(request)
@@ -63,7 +63,7 @@ struct ScriptedFaultTests {
         let network = ScriptedNetwork()
         network.on(
             .get, "/", replies: [.status(503, fields: ["Retry-After": "50"]), .reset, .text("there").delayed(by: .seconds(3600))])
-        var request = HTTPRequest(.get, "http://a.example/")
+        var request = SessionRequest(.get, "http://a.example/")
         request.timeouts = SessionTimeouts()
         request.timeouts?.firstByte = .zero
         var retries = RetryPolicy.standard
@@ -136,7 +136,7 @@ struct ScriptedFaultTests {
             })
         let folder = try TemporaryFolder()
         let file = try await Self.session(network, retries: .standard).download(
-            HTTPRequest(.get, "http://a.example/file"), to: .file(folder.path("a")))
+            SessionRequest(.get, "http://a.example/file"), to: .file(folder.path("a")))
         #expect(file.length == 10 && folder.read("a") == Array("0123456789".utf8))
         try network.check()
     }

@@ -1,5 +1,5 @@
 import HTTPSerialization
-import HTTPSession
+import LarderHTTP
 import LarderTesting
 import Testing
 
@@ -12,7 +12,7 @@ struct ScriptedNetworkTests {
         let network = ScriptedNetwork()
         network.on(.get, "/items/1", reply: try .json(encoding: Item(name: "jam")).with(fields: ["ETag": "\"1\""]))
         let session = try HTTPSession(network)
-        let item = try await session.value(HTTPRequest(.get, "https://api.example/items/1"), as: DecodableSerializer<Item>())
+        let item = try await session.value(SessionRequest(.get, "https://api.example/items/1"), as: DecodableSerializer<Item>())
         #expect(item == Item(name: "jam"))
         let response = try await session.get("http://other.example/items/1", parameters: ["page": "2"])
         #expect(response.status == 200 && response.text == "{\"name\":\"jam\"}")
@@ -34,7 +34,7 @@ struct ScriptedNetworkTests {
                 $0.yield([1, 2]); $0.yield([3]); $0.finish()
             }
         })
-        _ = try await session.upload(HTTPRequest(.post, "https://api.example/stream"), from: .stream(stream))
+        _ = try await session.upload(SessionRequest(.post, "https://api.example/stream"), from: .stream(stream))
         let requests = network.requests
         #expect(requests.map(\.description) == ["POST https://api.example/form", "POST https://api.example/stream"])
         #expect(requests[0].text == "name=jam" && requests[0].fields["User-Agent"] == "Larder")
@@ -47,7 +47,7 @@ struct ScriptedNetworkTests {
         let network = ScriptedNetwork()
         let session = try HTTPSession(network)
         await #expect(throws: SessionError(.fileFailed)) {
-            try await session.upload(HTTPRequest(.put, "http://a.example/"), from: .file(path: "/nonexistent"))
+            try await session.upload(SessionRequest(.put, "http://a.example/"), from: .file(path: "/nonexistent"))
         }
         let short = BodyStream(
             length: 5,
@@ -57,7 +57,7 @@ struct ScriptedNetworkTests {
                 }
             })
         await #expect(throws: SessionError(.bodySourceFailed)) {
-            try await session.upload(HTTPRequest(.put, "http://a.example/"), from: .stream(short))
+            try await session.upload(SessionRequest(.put, "http://a.example/"), from: .stream(short))
         }
         #expect(network.requests.isEmpty)
     }
@@ -151,7 +151,7 @@ struct ScriptedNetworkTests {
 
         network.on(
             .get, "/long", reply: ScriptedReply(body: [UInt8](repeating: 7, count: 2 << 20)).pausing(for: .seconds(1), after: 9))
-        let response = try await session.open(HTTPRequest(.get, "http://a.example/long"))
+        let response = try await session.open(SessionRequest(.get, "http://a.example/long"))
         var count = 0
         for try await piece in response.body { count += piece.count }
         #expect(count == 2 << 20)

@@ -1,5 +1,5 @@
 import Foundation
-import HTTPSession
+import LarderHTTP
 import Testing
 
 // docs/library-testing.md shows the text between the two lines, word for word.
@@ -14,7 +14,7 @@ struct Shop {
     let session: HTTPSession
 
     func items() async throws -> [Item] {
-        try await session.value(HTTPRequest(.get, "https://api.example/items"), as: DecodableSerializer<[Item]>())
+        try await session.value(SessionRequest(.get, "https://api.example/items"), as: DecodableSerializer<[Item]>())
     }
 }
 

@@ -4,7 +4,7 @@
 #   Tests/Library/outside.sh [debug] [release]      both where none is named
 #
 # A debug build compiles Foundation's modules and ours into one fresh module cache, so that C headers that clash are found; the checkout's own
-# builds find those modules cached. Each program is run as well. The release build leaves HTTPSession out: the module cache is what
+# builds find those modules cached. Each program is run as well. The release build leaves LarderHTTP out: the module cache is what
 # differs, and HTTPSerialization alone imports the C libraries that clash.
 #
 # The packages disable the trait CommandLine. The script fails if they fetch more than the one package that the libraries need.
@@ -75,7 +75,7 @@ if ((${#kinds[@]} == 0)); then kinds=(debug release); fi
 for kind in "${kinds[@]}"; do
     case $kind in
         debug)
-            make_package session HTTPSession HTTPSerialization LarderFoundation LarderTesting <<'END'
+            make_package session LarderHTTP HTTPSerialization LarderFoundation LarderTesting <<'END'
 let session = try HTTPSession(trust: .system)
 let data = Data("{\"a\": 1}".utf8)
 let value = try JSONValueSerializer().serialize(ReceivedHead(status: 200, contentType: "application/json"), [UInt8](data)).get()

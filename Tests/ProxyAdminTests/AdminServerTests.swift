@@ -1,4 +1,4 @@
-import CLinux
+import CLarderLinux
 import Glibc
 import HTTPMessage
 import Synchronization

@@ -1,4 +1,4 @@
-import CSQLite
+import CLarderSQLite
 import Foundation
 import HTTPCaching
 import TestSupport

@@ -1,4 +1,4 @@
-import CLinux
+import CLarderLinux
 import Glibc
 
 /// A loopback port with a full connection queue: connections to it wait without a response.

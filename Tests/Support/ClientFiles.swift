@@ -1,4 +1,4 @@
-import COpenSSL
+import CLarderOpenSSL
 
 /// A client's certificate and key, as in files.
 package struct ClientFiles: Sendable {

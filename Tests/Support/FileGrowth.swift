@@ -1,4 +1,4 @@
-import CLinux
+import CLarderLinux
 import Glibc
 
 /// Waits for writes to a file, or for new files in a folder.

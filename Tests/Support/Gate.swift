@@ -1,4 +1,4 @@
-import CLinux
+import CLarderLinux
 import Glibc
 
 /// Blocks threads until it is opened. A wait ends at the deadline in any case.

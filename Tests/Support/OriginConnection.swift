@@ -1,4 +1,4 @@
-import CLinux
+import CLarderLinux
 import Glibc
 
 /// One connection of a `ScriptedOrigin`, used by its script with blocking calls (a read ends at the deadline).

@@ -1,4 +1,4 @@
-import CLinux
+import CLarderLinux
 import Glibc
 
 /// Content of any length whose bytes are known at every offset: a seeded block, repeated. Its period is a prime, so that misplaced pieces

@@ -1,4 +1,4 @@
-import CLinux
+import CLarderLinux
 import Foundation
 
 /// A `redis-server` process on 127.0.0.1, which ends with this object.

@@ -1,5 +1,5 @@
-import CLinux
-import COpenSSL
+import CLarderLinux
+import CLarderOpenSSL
 import Glibc
 
 /// The client's side of TLS over an existing connection, with blocking calls. It trusts every certificate, or one CA.

@@ -1,4 +1,4 @@
-import COpenSSL
+import CLarderOpenSSL
 import Glibc
 
 /// A server's certificate and key, ready for handshakes on any thread.

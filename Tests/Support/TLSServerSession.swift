@@ -1,4 +1,4 @@
-import COpenSSL
+import CLarderOpenSSL
 
 /// TLS of one connection, with blocking calls, on the thread that made it.
 final class TLSServerSession {

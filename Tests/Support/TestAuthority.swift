@@ -1,4 +1,4 @@
-import COpenSSL
+import CLarderOpenSSL
 
 /// A CA for one test, which certifies servers on loopback.
 package final class TestAuthority {

@@ -1,4 +1,4 @@
-internal import CBrotli
+internal import CLarderBrotli
 import HTTPMessage
 
 /// Decodes the coding `br` (RFC 7932), with windows of at most 16 MiB, as the RFC allows.

@@ -1,4 +1,4 @@
-internal import CZlib
+internal import CLarderZlib
 import HTTPMessage
 
 /// Decodes the codings `gzip` and `deflate` (RFC 1952, 1950, 1951).
@@ -107,7 +107,7 @@ final class Inflater: CodingDecoder {
                 stream.pointee.avail_in = UInt32(input.count)
                 stream.pointee.next_out = output.baseAddress
                 stream.pointee.avail_out = UInt32(output.count)
-                let result = CZlib.inflate(stream, Z_NO_FLUSH)
+                let result = CLarderZlib.inflate(stream, Z_NO_FLUSH)
                 let consumed = input.count - Int(stream.pointee.avail_in)
                 return (result, consumed, output.count - Int(stream.pointee.avail_out))
             }

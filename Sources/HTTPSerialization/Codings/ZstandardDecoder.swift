@@ -1,4 +1,4 @@
-internal import CZstd
+internal import CLarderZstd
 import HTTPMessage
 
 /// Decodes the coding `zstd` (RFC 8878): one or more frames, with windows of at most 8 MiB (RFC 9659).

@@ -1,4 +1,4 @@
-internal import COpenSSL
+internal import CLarderOpenSSL
 
 /// Computes a digest over bytes that arrive in pieces, with OpenSSL. Confined to one thread at a time.
 public final class DigestHasher {

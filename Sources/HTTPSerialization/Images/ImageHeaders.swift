@@ -1,4 +1,4 @@
-internal import CZlib
+internal import CLarderZlib
 import HTTPMessage
 
 /// Reads width and height from the header of each image format, as its specification defines them.

@@ -1,4 +1,4 @@
-internal import CXML2
+internal import CLarderXML2
 
 /// Collects the data of libxml2's callbacks. Used only by the reader that owns it.
 struct XMLCollector {

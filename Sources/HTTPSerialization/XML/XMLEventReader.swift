@@ -1,4 +1,4 @@
-internal import CXML2
+internal import CLarderXML2
 
 /// Parses an XML text in pieces as they arrive, and returns its events. Confined to the thread that reads.
 ///

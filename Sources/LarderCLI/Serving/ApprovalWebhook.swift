@@ -1,7 +1,7 @@
 import EventLoop
 import Foundation
 import HTTPMessage
-import HTTPSession
+import LarderHTTP
 import LarderSettings
 import Logging
 import ProxyAdmin
@@ -46,7 +46,7 @@ final class ApprovalWebhook: Sendable {
     /// - Returns: what is wrong; `nil` if the server accepted the question. It does not contain the URL, which may hold a token.
     private static func send(_ question: HeldRequest, to url: String, by session: HTTPSession) async -> String? {
         let body = JSONText.object([("approval", question.json)]).writtenInLine() + "\n"
-        let request = HTTPRequest(.post, url, fields: ["Content-Type": "application/json"], body: .octets(Array(body.utf8)))
+        let request = SessionRequest(.post, url, fields: ["Content-Type": "application/json"], body: .octets(Array(body.utf8)))
         do throws(SessionError) {
             let response = try await session.send(request)
             return (200..<300).contains(response.status) ? nil : "status \(response.status)"

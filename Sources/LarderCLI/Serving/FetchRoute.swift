@@ -2,7 +2,7 @@ import AdminClient
 import ArgumentParser
 import CommandSupport
 import Foundation
-import HTTPSession
+import LarderHTTP
 import LarderSettings
 import ProxyPolicy
 

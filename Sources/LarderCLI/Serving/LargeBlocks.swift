@@ -1,4 +1,4 @@
-import CLinux
+import CLarderLinux
 
 /// How the memory of large bodies is returned to the system after they are freed.
 enum LargeBlocks {

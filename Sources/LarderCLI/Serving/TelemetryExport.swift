@@ -3,7 +3,7 @@ import Dispatch
 import EventLoop
 import Foundation
 import HTTPMessage
-import HTTPSession
+import LarderHTTP
 import LarderSettings
 import Logging
 import Synchronization
@@ -75,7 +75,7 @@ final class TelemetryExport: Sendable {
 
     /// - Returns: what is wrong; `nil` if the collector accepted the batch.
     private static func send(_ batch: Telemetry.Batch, to endpoint: String, by session: HTTPSession) async -> String? {
-        let request = HTTPRequest(
+        let request = SessionRequest(
             .post, endpoint + batch.path, fields: ["Content-Type": "application/json"], body: .octets(batch.body))
         do throws(SessionError) {
             let response = try await session.send(request)

@@ -1,4 +1,4 @@
-import CLinux
+import CLarderLinux
 import Glibc
 
 /// The memory that this process uses, according to the kernel and to the allocator.

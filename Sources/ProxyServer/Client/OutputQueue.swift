@@ -1,4 +1,4 @@
-import CLinux
+import CLarderLinux
 import EventLoop
 import Glibc
 import ResponseStore
@@ -93,7 +93,7 @@ struct OutputQueue {
         }
         if bufferOffset < buffer.count { return sendBuffer(to: descriptor) }
         guard let pipe else { preconditionFailure("there is nothing to write") }
-        return CLinux.splice(
+        return CLarderLinux.splice(
             pipe.readEnd, nil, descriptor, nil, min(count, pipedCount), larder_splice_move | larder_splice_nonblock)
     }
 

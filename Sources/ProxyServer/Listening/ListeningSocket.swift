@@ -1,4 +1,4 @@
-import CLinux
+import CLarderLinux
 import EventLoop
 import Glibc
 

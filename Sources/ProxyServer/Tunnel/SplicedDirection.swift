@@ -1,4 +1,4 @@
-import CLinux
+import CLarderLinux
 import EventLoop
 import Glibc
 
@@ -120,7 +120,8 @@ final class SplicedDirection: TunnelDirection {
     private func fillPipe() {
         if pipe == nil { pipe = KernelPipe() }
         guard let writeEnd = pipe?.writeEnd else { return canSplice = false }
-        let moved = CLinux.splice(source, nil, writeEnd, nil, KernelPipe.capacity, larder_splice_move | larder_splice_nonblock)
+        let moved = CLarderLinux.splice(
+            source, nil, writeEnd, nil, KernelPipe.capacity, larder_splice_move | larder_splice_nonblock)
         if moved == 0 { return end() }
         if moved < 0 { return stopped(.waitsForSource) }
         count += UInt64(moved)
@@ -129,7 +130,7 @@ final class SplicedDirection: TunnelDirection {
 
     private func drainPipe() {
         guard let readEnd = pipe?.readEnd else { return state = .failed }
-        let moved = CLinux.splice(readEnd, nil, sink, nil, inPipe, larder_splice_move | larder_splice_nonblock)
+        let moved = CLarderLinux.splice(readEnd, nil, sink, nil, inPipe, larder_splice_move | larder_splice_nonblock)
         if moved < 0 { return stopped(.waitsForSink) }
         inPipe -= moved
     }

@@ -1,4 +1,4 @@
-import CLinux
+import CLarderLinux
 
 /// The parts of a kernel message that Larder uses.
 enum NetlinkMessage: Equatable {

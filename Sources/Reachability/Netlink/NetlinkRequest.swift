@@ -1,4 +1,4 @@
-import CLinux
+import CLarderLinux
 
 /// A request for one of the kernel's tables.
 enum NetlinkRequest {

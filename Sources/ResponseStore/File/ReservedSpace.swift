@@ -1,4 +1,4 @@
-import CLinux
+import CLarderLinux
 import Glibc
 
 /// A file that reserves space for the case of a full disk: deleting entries first needs space for SQLite's log.

@@ -1,4 +1,4 @@
-import CLinux
+import CLarderLinux
 import Glibc
 
 /// Ensures one process per store: an advisory lock on a file that names its holder. The kernel releases it when the process ends.

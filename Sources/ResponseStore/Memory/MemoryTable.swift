@@ -1,4 +1,4 @@
-import CLinux
+import CLarderLinux
 
 /// One shard's part of the memory tier. Uses open addressing by hash, and compares full keys.
 struct MemoryTable: Sendable {

@@ -1,4 +1,4 @@
-import CLinux
+import CLarderLinux
 import HTTPCaching
 
 /// The addresses that a hit reads to deliver a key's newest response.

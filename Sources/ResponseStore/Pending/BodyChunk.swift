@@ -1,4 +1,4 @@
-import CLinux
+import CLarderLinux
 import Synchronization
 
 /// Up to 128 KiB of a body that is being stored: written once, in order, by the loop that fetches it, and read by any loop.

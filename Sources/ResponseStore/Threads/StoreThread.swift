@@ -1,4 +1,4 @@
-import CLinux
+import CLarderLinux
 import Glibc
 
 /// A thread of the store. Runs its body once; `join` waits for the end.

@@ -1,4 +1,4 @@
-internal import COpenSSL
+internal import CLarderOpenSSL
 import HTTPMessage
 
 /// The key of a project, with which placeholders are computed. The key's file is not committed. Descriptions and errors never contain

@@ -1,4 +1,4 @@
-internal import COpenSSL
+internal import CLarderOpenSSL
 internal import ServerTrust
 
 /// AES-256-GCM (NIST SP 800-38D). Each key is derived from a salt of its own and encrypts at most `EntryLimits.pieceCount` messages, whose

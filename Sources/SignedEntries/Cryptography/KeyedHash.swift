@@ -1,4 +1,4 @@
-internal import COpenSSL
+internal import CLarderOpenSSL
 
 /// HMAC with SHA-256 (RFC 2104) under one key of 32 bytes.
 struct KeyedHash: Sendable {

@@ -1,4 +1,4 @@
-internal import COpenSSL
+internal import CLarderOpenSSL
 
 /// Computes SHA-256 digests, one after the other. OpenSSL's functions for a single digest search for the algorithm with each call, which
 /// takes longer than the digest of a node.

@@ -1,4 +1,4 @@
-import CCurl
+import CLarderCurl
 import EventLoop
 import Glibc
 import HTTPMessage

@@ -1,5 +1,5 @@
-import CCurl
-import CLinux
+import CLarderCurl
+import CLarderLinux
 import EventLoop
 import Glibc
 import HTTPMessage

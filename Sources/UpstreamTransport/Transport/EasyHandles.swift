@@ -1,4 +1,4 @@
-import CCurl
+import CLarderCurl
 import HTTPMessage
 
 /// libcurl's easy handles, configured only to connect, and pooled for reuse.

@@ -1,4 +1,4 @@
-import CLinux
+import CLarderLinux
 import EventLoop
 import Glibc
 internal import HTTPCaching
@@ -195,7 +195,7 @@ final class UpstreamConnection: PooledConnection, RequestCarrier, EventHandler, 
         // The connection broke while reading was paused; the unread bytes are lost.
         if isPaused { return inputFailed(for: exchange) }
         let wanted = Int(clamping: min(reading.decoder.plainCount, UInt64(diversion.limit)))
-        let count = CLinux.splice(
+        let count = CLarderLinux.splice(
             descriptor, nil, diversion.pipe, nil, wanted, larder_splice_move | larder_splice_nonblock)
         if count > 0 {
             exchange.didReceive(count)

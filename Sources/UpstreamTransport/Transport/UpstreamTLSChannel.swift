@@ -1,4 +1,4 @@
-import CLinux
+import CLarderLinux
 import Glibc
 internal import HTTPCaching
 import HTTPMessage

@@ -1,4 +1,4 @@
-import CZlib
+import CLarderZlib
 
 enum Gzip {
     /// Compresses the bytes with gzip.

@@ -1,5 +1,5 @@
 import HTTPMessage
-import HTTPSession
+import LarderHTTP
 
 extension FuzzTarget {
     /// The value of WWW-Authenticate: what is understood is written and read the same, there is a bound to it, and the answer to it is a

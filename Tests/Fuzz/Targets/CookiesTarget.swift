@@ -1,5 +1,5 @@
 import HTTPMessage
-import HTTPSession
+import LarderHTTP
 
 extension FuzzTarget {
     /// Set-Cookie fields of several origins, one a line: what a jar sends holds no control character, goes to its domain alone, never from https

@@ -2,7 +2,7 @@ import Dispatch
 import EventLoop
 import Glibc
 import HTTPSerialization
-import HTTPSession
+import LarderHTTP
 import ServerTrust
 
 extension FuzzTarget {
@@ -77,7 +77,7 @@ private final class ValueClient: Sendable {
     }
 
     private func fault(of serializer: some ResponseSerializer, _ choice: UInt8) async -> String? {
-        let request = HTTPRequest(choice & 0x20 != 0 ? .head : .get, origin.uri)
+        let request = SessionRequest(choice & 0x20 != 0 ? .head : .get, origin.uri)
         let transfer = Transfer()
         do throws(SessionError) {
             _ = try await session.value(request, as: serializer, transfer: transfer)

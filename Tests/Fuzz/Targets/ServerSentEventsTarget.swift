@@ -1,4 +1,4 @@
-import HTTPSession
+import LarderHTTP
 
 extension FuzzTarget {
     /// An event stream gives the same events, the same ID and the same wait with every cut. Events are within the limit. Events that are

@@ -12,7 +12,7 @@ let package = Package(
         .executableTarget(
             name: "SessionBench",
             dependencies: [
-                .product(name: "HTTPSession", package: "larder"), .product(name: "HTTPSerialization", package: "larder"),
+                .product(name: "LarderHTTP", package: "larder"), .product(name: "HTTPSerialization", package: "larder"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
             ])
     ],

@@ -1,4 +1,4 @@
-import CLinux
+import CLarderLinux
 import Glibc
 
 /// Wall-clock time and CPU time from its making on: of all threads, or of the one that asks.

@@ -1,4 +1,4 @@
-import COpenSSL
+import CLarderOpenSSL
 import Foundation
 import Glibc
 import LarderSettings

@@ -1,6 +1,6 @@
 import Foundation
 import HTTPSerialization
-import HTTPSession
+import LarderHTTP
 import ResponseStore
 import ServerTrust
 
@@ -24,14 +24,14 @@ func newest(base: String, pin: String, anchors: String, folder: String) async th
     let session = try HTTPSession(
         configuration: configuration, trust: .policies(TrustPolicySet([], fallback: .policy(policy))))
 
-    let release = try await session.value(HTTPRequest(.get, "newest"), as: DecodableSerializer<Release>())
+    let release = try await session.value(SessionRequest(.get, "newest"), as: DecodableSerializer<Release>())
     let transfer = Transfer()
     let telling = Task {
         for await step in transfer.progress {
             FileHandle.standardError.write(Data("\(Int(100 * (step.fractionReceived ?? 0))) %\n".utf8))
         }
     }
-    let file = try await session.download(HTTPRequest(.get, release.file), to: .folder(folder), as: transfer)
+    let file = try await session.download(SessionRequest(.get, release.file), to: .folder(folder), as: transfer)
     await telling.value
     print("\(release.name): \(file.length) bytes in \(file.path)")
     await session.shutdown(.drain(deadline: .seconds(1)))

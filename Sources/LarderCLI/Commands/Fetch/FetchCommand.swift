@@ -3,7 +3,7 @@ import CommandSupport
 import Downloads
 import EventLoop
 import Foundation
-import HTTPSession
+import LarderHTTP
 import ProxyAdmin
 import TextCoding
 

@@ -2,7 +2,7 @@ import ArgumentParser
 import CommandSupport
 import EventLoop
 import Foundation
-import HTTPSession
+import LarderHTTP
 import LarderSettings
 import PolicyTools
 import ProxyPolicy

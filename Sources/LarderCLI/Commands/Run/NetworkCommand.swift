@@ -1,5 +1,5 @@
 import ArgumentParser
-import CLinux
+import CLarderLinux
 import CommandEnvironment
 import Foundation
 

@@ -1,6 +1,6 @@
 import Foundation
 import HTTPSerialization
-import HTTPSession
+import LarderHTTP
 
 /// The session's part.
 struct SessionWork {
@@ -17,7 +17,7 @@ struct SessionWork {
     private func ask(_ url: String, count: Int, inFlight: Int) async throws {
         let session = session
         try await run(count, inFlight: inFlight) {
-            let response = try await session.send(HTTPRequest(.get, url))
+            let response = try await session.send(SessionRequest(.get, url))
             guard response.status == 200, response.body.count == 1024 else { fatalError("not the body") }
         }
     }
@@ -45,13 +45,13 @@ struct SessionWork {
 
     func download(_ url: String, to path: String) async throws {
         let measure = Measure()
-        let file = try await session.download(HTTPRequest(.get, url), to: .file(path))
+        let file = try await session.download(SessionRequest(.get, url), to: .file(path))
         print(measure.microseconds / 1e6, file.length, Measure.memory.most)
     }
 
     func upload(_ path: String, to url: String) async throws {
         let measure = Measure()
-        let response = try await session.upload(HTTPRequest(.put, url), from: .file(path: path))
+        let response = try await session.upload(SessionRequest(.put, url), from: .file(path: path))
         guard response.status < 300 else { fatalError("status \(response.status)") }
         print(measure.microseconds / 1e6, Measure.memory.most)
     }
@@ -61,7 +61,7 @@ struct SessionWork {
         form.append(["title": "a large file"])
         try form.append("file", file: path)
         let measure = Measure()
-        let response = try await session.upload(HTTPRequest(.post, url), parts: form)
+        let response = try await session.upload(SessionRequest(.post, url), parts: form)
         guard response.status < 300 else { fatalError("status \(response.status)") }
         print(measure.microseconds / 1e6, Measure.memory.most)
     }
