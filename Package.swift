@@ -27,7 +27,6 @@ let package = Package(
     products: [
         .executable(name: "larder", targets: ["larder"]),
         .library(name: "HTTPCaching", targets: ["HTTPCaching"]),
-        .library(name: "ProxyPolicy", targets: ["ProxyPolicy"]),
         .library(name: "HTTPSerialization", targets: ["HTTPSerialization"]),
         .library(name: "ServerTrust", targets: ["ServerTrust"]),
         .library(name: "CertificateAuthority", targets: ["CertificateAuthority"]),

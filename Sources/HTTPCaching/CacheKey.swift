@@ -4,8 +4,9 @@ import HTTPMessage
 ///
 /// It always has scheme, host and port, and no other part of a request can change it (T17 to T19 in docs/threats.md). GET and HEAD
 /// share the key, since only responses to GET are stored.
-package struct CacheKey: Hashable, Sendable {
-    package let bytes: [UInt8]
+public struct CacheKey: Hashable, Sendable {
+    /// The key as ASCII text.
+    public let bytes: [UInt8]
 
     package init(bytes: [UInt8]) { self.bytes = bytes }
 

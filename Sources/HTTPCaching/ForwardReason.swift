@@ -1,5 +1,5 @@
 /// Why a request is forwarded to the origin server, or would have to be (RFC 9211 §2.2).
-package enum ForwardReason: UInt8, Sendable, CaseIterable {
+public enum ForwardReason: UInt8, Sendable, CaseIterable {
     /// The method is neither GET nor HEAD.
     case method
     case uriMiss, varyMiss

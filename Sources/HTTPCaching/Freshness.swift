@@ -1,7 +1,7 @@
 import HTTPMessage
 
 /// How long a response stays fresh, counted from when the origin server generated it (RFC 9111 §4.2.1, §4.2.2).
-package enum Freshness {
+public enum Freshness {
     /// The heuristic lifetime is the time since the last modification divided by this number. RFC 9111 §4.2.2 suggests a tenth.
     package static let heuristicDivisor: Int64 = 10
     /// The maximum heuristic lifetime.

@@ -1,12 +1,13 @@
 import HTTPMessage
 
 /// The age and lifetime with which a stored response is served.
-package struct ReuseTerms: Equatable, Sendable {
+public struct ReuseTerms: Equatable, Sendable {
     /// The value of the Age field.
-    package let age: DeltaSeconds
+    public let age: DeltaSeconds
     /// The remaining lifetime in whole seconds; negative once stale.
-    package let remaining: Int64
-    package let lifetimeSource: LifetimeSource
+    public let remaining: Int64
+    /// Where the lifetime comes from.
+    public let lifetimeSource: LifetimeSource
     /// Whether the response is served only because of an unsafe rule.
     package let usedUnsafe: Bool
     /// What is special about this use.
@@ -35,8 +36,10 @@ package struct ReuseTerms: Equatable, Sendable {
 }
 
 /// Whether a stored response satisfies a request (RFC 9111 §4). A trivial type (no reference counts).
-package enum ReuseDecision: Equatable, Sendable {
+public enum ReuseDecision: Equatable, Sendable {
+    /// The stored response is fresh: send it without contacting the origin server.
     case fresh(ReuseTerms)
+    /// The stored response is stale, and may be sent for this reason.
     case staleAllowed(ReuseTerms, StaleReason)
     /// Forward with preconditions from the stored response (`Validation`).
     case validate(ForwardReason)
@@ -71,7 +74,7 @@ package enum ReuseDecision: Equatable, Sendable {
 }
 
 /// Decides whether a stored response is reused. Reads only trivial values and does not allocate.
-package enum Reuse {
+public enum Reuse {
     /// The decision, if it can be made without a lookup; otherwise `nil`.
     package static func decideBeforeLookUp(for request: RequestDirectives, overrides: CacheOverrides) -> ReuseDecision? {
         // A request with an unsafe method is always forwarded (§4): no directive of the client and no rule changes that. A disconnected

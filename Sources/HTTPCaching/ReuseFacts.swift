@@ -1,7 +1,7 @@
 import HTTPMessage
 
 /// The source of a freshness lifetime (RFC 9111 §4.2.1), in order of precedence.
-package enum LifetimeSource: UInt8, CaseIterable, Sendable {
+public enum LifetimeSource: UInt8, CaseIterable, Sendable {
     case none, heuristic, expires, maxAge, sMaxAge, rule
     /// The signature in Location, which expires before the lifetime ends that the origin server's directives or a rule give.
     case signature

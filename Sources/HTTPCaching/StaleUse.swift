@@ -1,7 +1,7 @@
 import HTTPMessage
 
 /// Why a stale response is served (RFC 9111 §4.2.4).
-package enum StaleReason: UInt8, Sendable, CaseIterable {
+public enum StaleReason: UInt8, Sendable, CaseIterable {
     /// The client's max-stale.
     case maxStale
     /// A rule or session set the cache policy of this name (`CachePolicy`).

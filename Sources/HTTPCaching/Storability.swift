@@ -1,7 +1,7 @@
 import HTTPMessage
 
 /// Decides whether a response is stored (RFC 9111 §3, §3.5), and computes the facts for its reuse.
-package enum Storability {
+public enum Storability {
     /// Why no response to this request may be stored, judging by the request alone; `nil` if nothing forbids it.
     package static func refusal(
         of request: RequestHead, directives: RequestDirectives, overrides: CacheOverrides, secondary: SecondaryKey = .none

@@ -1,5 +1,5 @@
 /// Why a response is not stored (RFC 9111 §3).
-package enum StorageRefusal: UInt8, Sendable, CaseIterable {
+public enum StorageRefusal: UInt8, Sendable, CaseIterable {
     /// Only responses to GET are stored.
     case method
     /// The request had content (T18 in docs/threats.md).

@@ -10,7 +10,7 @@ import HTTPMessage
 /// and blanks around the value are removed. For a few fields known to be lists, each comma is followed by exactly one space. Content
 /// codings and language tags, which compare case-insensitively (RFC 9110 §8.4.1, RFC 4647 §2), are in lower case. The form includes what
 /// rules add to the key (`SecondaryKey`).
-package enum Vary {
+public enum Vary {
     /// A response with more nominated names, or a longer canonical form, is not stored.
     package static let nameLimit = 32
     package static let canonicalFormLimit = 16 * 1024

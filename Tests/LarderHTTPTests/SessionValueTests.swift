@@ -7,8 +7,8 @@ import Testing
 @Suite("HTTPSession: parameters, values and codings")
 struct SessionValueTests {
     /// `hello` three times, as gzip with stored blocks only.
-    private static let plain = Array("hello hello hello".utf8)
-    private static let gzip: [UInt8] =
+    static let plain = Array("hello hello hello".utf8)
+    static let gzip: [UInt8] =
         [
             0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 1, 17, 0, 0xEE, 0xFF,
         ] + plain + [0x80, 0x88, 0xF9, 0xE5, 17, 0, 0, 0]

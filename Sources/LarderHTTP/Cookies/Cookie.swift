@@ -70,6 +70,20 @@ public struct Cookie: Hashable, Codable, Sendable {
         self.lastUsed = lastUsed
     }
 
+    /// Decodes a cookie. A cookie that no response could have set is a `DecodingError`: the session sends cookies as they are.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        try self.init(
+            name: values.decode(String.self, forKey: .name), value: values.decode(String.self, forKey: .value),
+            domain: values.decode(String.self, forKey: .domain), isHostOnly: values.decode(Bool.self, forKey: .isHostOnly),
+            path: values.decode(String.self, forKey: .path), expires: values.decodeIfPresent(Int64.self, forKey: .expires),
+            isSecure: values.decode(Bool.self, forKey: .isSecure), isHTTPOnly: values.decode(Bool.self, forKey: .isHTTPOnly),
+            created: values.decode(Int64.self, forKey: .created), lastUsed: values.decode(Int64.self, forKey: .lastUsed))
+        guard SetCookie.permits(name: name, value: value), path.hasPrefix("/"), !domain.isEmpty else {
+            throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "not a cookie"))
+        }
+    }
+
     var key: Key { Key(name: name, domain: domain, path: path) }
 
     /// Cookies with equal keys replace each other (RFC 6265 §5.3, step 11).

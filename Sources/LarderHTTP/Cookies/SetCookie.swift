@@ -27,6 +27,12 @@ struct SetCookie: Equatable {
         for part in parts.dropFirst() { read(part) }
     }
 
+    /// Whether a Set-Cookie field can have a cookie with this name and value.
+    static func permits(name: String, value: String) -> Bool {
+        let field = SetCookie("\(name)=\(value)")
+        return field?.name == name && field?.value == value
+    }
+
     /// Parses one attribute. If an attribute is repeated, the last one is used.
     private mutating func read(_ part: Substring) {
         let equals = part.firstIndex(of: "=")

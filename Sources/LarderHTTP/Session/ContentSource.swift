@@ -68,15 +68,18 @@ enum ContentSource: Sendable {
     }
 }
 
-/// Sends content in packets, with a pause before each packet but the first.
+/// Sends content in packets, with a pause between two packets. A packet may have several pieces: a form has many short ones, and a piece
+/// that is ready must not wait for the next one.
 private struct PacketSender {
     private let link: ResponseChannel
     private let throttle: PacketThrottle?
-    private var hasBegun = false
+    /// How many bytes of the packet are left before the next pause.
+    private var left: Int
 
     init(_ link: ResponseChannel, _ throttle: PacketThrottle?) {
         self.link = link
         self.throttle = throttle
+        left = throttle?.packetLength ?? 0
     }
 
     /// - Returns: `false` if the exchange has ended.
@@ -85,10 +88,13 @@ private struct PacketSender {
         guard let throttle else { return await link.send(octets) }
         var start = 0
         while start < octets.count {
-            if hasBegun { try await Task.sleep(for: throttle.pause) }
-            hasBegun = true
-            let end = min(start + throttle.packetLength, octets.count)
+            if left == 0 {
+                try await Task.sleep(for: throttle.pause)
+                left = throttle.packetLength
+            }
+            let end = start + min(left, octets.count - start)
             guard await link.send(Array(octets[start..<end])) else { return false }
+            left -= end - start
             start = end
         }
         return true

@@ -20,6 +20,9 @@ struct NetworkAttempt {
     }
 
     nonisolated(nonsending) func arrival() async throws(SessionError) -> TransferTask.OpenResponse {
+        // The rules of caching forward an unsafe method whatever the policy is, but the caller's word counts for every method.
+        if request.options?.isOffline == true { throw SessionError(.offline) }
+        if request.cachePolicy == .storedOnly { throw SessionError(.notStored) }
         let began = MonotonicTime.read()
         try await session.waitForNetwork(transfer)
         try await takeTurn()

@@ -219,9 +219,6 @@ final class TransferTask: Sendable {
 
     nonisolated(nonsending) private func call(_ request: PreparedRequest) async throws(SessionError) -> OpenResponse {
         if opening == nil, let cached = CachedCall(self, request) { return try await cached.arrival() }
-        // The cache has no response to this request, so what it forbids or asks of other caches is done here.
-        if request.options?.isOffline == true { throw SessionError(.offline) }
-        if request.cachePolicy == .storedOnly { throw SessionError(.notStored) }
         let arrived = try await NetworkAttempt(self, request.reloading).arrival()
         return session.configuration.cache == nil ? arrived : arrived.with(CacheUse(bypassedBy: request))
     }
