@@ -130,7 +130,8 @@ let package = Package(
         module(
             "SharedTier",
             uses: [
-                "HTTPMessage", "HTTPCaching", "RESPWire", "ServerTrust", "TLSChannel", "EventLoop", "ResponseStore", "CLinux",
+                "HTTPMessage", "HTTPCaching", "RESPWire", "ServerTrust", "TLSChannel", "SignedEntries", "EventLoop",
+                "ResponseStore", "CLinux",
             ]),
         module(
             "AccessLog", uses: ["HTTPMessage", "ServerTrust", "EventLoop", "UpstreamTransport", "ProxyCore", "CLinux"]),
@@ -178,7 +179,7 @@ let package = Package(
             uses: [
                 "HTTPMessage", "TextCoding", "HTTPWire", "ProxyPolicy", "HTTPSerialization", "ServerTrust", "TLSChannel",
                 "CertificateAuthority", "ClientPasswords", "UpstreamTransport", "SignedEntries", "PolicyTools", "CommandSupport",
-                "LocalCA",
+                "LocalCA", "RESPWire",
                 .product(name: "Yams", package: "Yams", condition: withCommandLine),
             ]),
         module(
@@ -211,7 +212,7 @@ let package = Package(
                 "HTTPSession", "ResponseStore", "Snapshots", "ProxyCore", "AccessLog", "AuditLog", "Telemetry", "Recordings",
                 "ProxyServer",
                 "ProxyAdmin", "CommandSupport", "LocalCA", "Downloads", "LarderSettings", "PinTools", "PolicyTools",
-                "AdminClient", "SharedTier",
+                "AdminClient", "Metrics", "SharedTier",
                 "CommandEnvironment", "Doctor", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: withCommandLine),
                 .product(name: "Logging", package: "swift-log", condition: withCommandLine),
@@ -348,7 +349,7 @@ let package = Package(
                 "ClientPasswords",
                 "ParentSelection", "UpstreamTransport", "HTTPSession",
                 "ResponseStore", "Reachability", "ProxyCore", "SecretScanning", "Snapshots", "AccessLog", "Recordings",
-                "ProxyServer", "ProxyAdmin", "LarderSettings", "LarderCLI", "SharedTier", "EventLoop", "TestSupport",
+                "ProxyServer", "ProxyAdmin", "LarderSettings", "LarderCLI", "RESPWire", "SharedTier", "EventLoop", "TestSupport",
                 "CLinux", "CZlib",
             ],
             swiftSettings: swift),

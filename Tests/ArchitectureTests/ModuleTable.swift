@@ -76,7 +76,8 @@ enum ModuleTable {
         // Layer 4
         "SharedTier": Module(
             [
-                "HTTPMessage", "HTTPCaching", "RESPWire", "ServerTrust", "TLSChannel", "EventLoop", "ResponseStore", "CLinux",
+                "HTTPMessage", "HTTPCaching", "RESPWire", "ServerTrust", "TLSChannel", "SignedEntries", "EventLoop",
+                "ResponseStore", "CLinux",
             ], others: ["Glibc", "Synchronization"]),
         "AccessLog": Module(
             ["HTTPMessage", "ServerTrust", "EventLoop", "UpstreamTransport", "ProxyCore", "CLinux"],
@@ -120,7 +121,7 @@ enum ModuleTable {
             [
                 "HTTPMessage", "TextCoding", "HTTPWire", "ProxyPolicy", "HTTPSerialization", "ServerTrust", "TLSChannel",
                 "CertificateAuthority", "ClientPasswords", "UpstreamTransport", "SignedEntries", "PolicyTools", "CommandSupport",
-                "LocalCA",
+                "LocalCA", "RESPWire",
             ], others: ["Foundation", "Yams"]),
         "PinTools": Module(
             [
@@ -149,7 +150,7 @@ enum ModuleTable {
                 "Snapshots", "ProxyCore", "AccessLog", "AuditLog", "Telemetry", "Recordings", "ProxyServer", "ProxyAdmin",
                 "CommandSupport",
                 "LocalCA", "Downloads", "LarderSettings", "PinTools", "PolicyTools", "AdminClient", "CommandEnvironment",
-                "Doctor", "SharedTier",
+                "Doctor", "SharedTier", "Metrics",
                 "CLinux",
             ], others: ["Foundation", "Dispatch", "Synchronization", "ArgumentParser", "Logging"]),
         "larder": Module(["LarderCLI"]),

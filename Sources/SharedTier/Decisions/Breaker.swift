@@ -2,7 +2,7 @@ import EventLoop
 
 /// Stops look-ups in an engine that does not answer in time.
 ///
-/// States and moves: closed ──several failures in a row──▶ open ──pause──▶ trying (one request is let through) ──success──▶ closed,
+/// States and moves: closed ──several failures in a row──▶ open ──pause──▶ trying (one request is permitted) ──success──▶ closed,
 /// or ──failure──▶ open, with a longer pause. Time is an argument.
 struct Breaker: Sendable {
     enum State: Equatable, Sendable {
