@@ -129,8 +129,8 @@ let package = Package(
         module(
             "SharedTier",
             uses: [
-                "HTTPMessage", "HTTPCaching", "RESPWire", "ServerTrust", "TLSChannel", "EventLoop", "ResponseStore",
-                "CLarderLinux",
+                "HTTPMessage", "HTTPCaching", "RESPWire", "ServerTrust", "TLSChannel", "SignedEntries", "EventLoop",
+                "ResponseStore", "CLinux",
             ]),
         module(
             "AccessLog", uses: ["HTTPMessage", "ServerTrust", "EventLoop", "UpstreamTransport", "ProxyCore", "CLarderLinux"]),
@@ -178,7 +178,7 @@ let package = Package(
             uses: [
                 "HTTPMessage", "TextCoding", "HTTPWire", "ProxyPolicy", "HTTPSerialization", "ServerTrust", "TLSChannel",
                 "CertificateAuthority", "ClientPasswords", "UpstreamTransport", "SignedEntries", "PolicyTools", "CommandSupport",
-                "LocalCA",
+                "LocalCA", "RESPWire",
                 .product(name: "Yams", package: "Yams", condition: withCommandLine),
             ]),
         module(
@@ -211,8 +211,8 @@ let package = Package(
                 "LarderHTTP", "ResponseStore", "Snapshots", "ProxyCore", "AccessLog", "AuditLog", "Telemetry", "Recordings",
                 "ProxyServer",
                 "ProxyAdmin", "CommandSupport", "LocalCA", "Downloads", "LarderSettings", "PinTools", "PolicyTools",
-                "AdminClient", "SharedTier",
-                "CommandEnvironment", "Doctor", "CLarderLinux",
+                "AdminClient", "Metrics", "SharedTier",
+                "CommandEnvironment", "Doctor", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: withCommandLine),
                 .product(name: "Logging", package: "swift-log", condition: withCommandLine),
             ]),
@@ -351,8 +351,8 @@ let package = Package(
                 "ClientPasswords",
                 "ParentSelection", "UpstreamTransport", "LarderHTTP",
                 "ResponseStore", "Reachability", "ProxyCore", "SecretScanning", "Snapshots", "AccessLog", "Recordings",
-                "ProxyServer", "ProxyAdmin", "LarderSettings", "LarderCLI", "SharedTier", "EventLoop", "TestSupport",
-                "CLarderLinux", "CLarderZlib",
+                "ProxyServer", "ProxyAdmin", "LarderSettings", "LarderCLI", "RESPWire", "SharedTier", "EventLoop", "TestSupport",
+                "CLinux", "CZlib",
             ],
             swiftSettings: swift),
     ],

@@ -77,8 +77,8 @@ enum ModuleTable {
         // Layer 4
         "SharedTier": Module(
             [
-                "HTTPMessage", "HTTPCaching", "RESPWire", "ServerTrust", "TLSChannel", "EventLoop", "ResponseStore",
-                "CLarderLinux",
+                "HTTPMessage", "HTTPCaching", "RESPWire", "ServerTrust", "TLSChannel", "SignedEntries", "EventLoop",
+                "ResponseStore", "CLinux",
             ], others: ["Glibc", "Synchronization"]),
         "AccessLog": Module(
             ["HTTPMessage", "ServerTrust", "EventLoop", "UpstreamTransport", "ProxyCore", "CLarderLinux"],
@@ -122,7 +122,7 @@ enum ModuleTable {
             [
                 "HTTPMessage", "TextCoding", "HTTPWire", "ProxyPolicy", "HTTPSerialization", "ServerTrust", "TLSChannel",
                 "CertificateAuthority", "ClientPasswords", "UpstreamTransport", "SignedEntries", "PolicyTools", "CommandSupport",
-                "LocalCA",
+                "LocalCA", "RESPWire",
             ], others: ["Foundation", "Yams"]),
         "PinTools": Module(
             [
@@ -151,8 +151,8 @@ enum ModuleTable {
                 "Snapshots", "ProxyCore", "AccessLog", "AuditLog", "Telemetry", "Recordings", "ProxyServer", "ProxyAdmin",
                 "CommandSupport",
                 "LocalCA", "Downloads", "LarderSettings", "PinTools", "PolicyTools", "AdminClient", "CommandEnvironment",
-                "Doctor", "SharedTier",
-                "CLarderLinux",
+                "Doctor", "SharedTier", "Metrics",
+                "CLinux",
             ], others: ["Foundation", "Dispatch", "Synchronization", "ArgumentParser", "Logging"]),
         "larder": Module(["LarderCLI"]),
     ]

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import HTTPSession
+@testable import LarderHTTP
 
 @Suite("HTTPSession: cookies in a file")
 struct CookieFileTests {

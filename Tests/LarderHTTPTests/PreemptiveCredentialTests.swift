@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import HTTPSession
+@testable import LarderHTTP
 
 @Suite("HTTPSession: credentials without a challenge, and the credentials of one request")
 struct PreemptiveCredentialTests {
@@ -117,7 +117,7 @@ struct PreemptiveCredentialTests {
                 .preemptive(host: "127.0.0.1", port: UInt16(origin.port), credential: Self.password)
             ]
         }
-        let own = HTTPRequest(.get, "https://127.0.0.1:\(origin.port)/", fields: ["Authorization": "Own x"])
+        let own = SessionRequest(.get, "https://127.0.0.1:\(origin.port)/", fields: ["Authorization": "Own x"])
         #expect(try await session.send(own).text == "Own x")
     }
 
@@ -129,8 +129,8 @@ struct PreemptiveCredentialTests {
         let session = try session {
             $0.authentication.credentials = [.init(host: "127.0.0.1", credential: .bearer("session"))]
         }
-        func send(_ path: String, _ change: (inout ChallengePolicy) -> Void) async throws -> HTTPResponse {
-            var request = HTTPRequest(.get, uri + path)
+        func send(_ path: String, _ change: (inout ChallengePolicy) -> Void) async throws -> SessionResponse {
+            var request = SessionRequest(.get, uri + path)
             var policy = ChallengePolicy()
             change(&policy)
             request.options.authentication = policy

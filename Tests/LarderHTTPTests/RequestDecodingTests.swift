@@ -5,7 +5,7 @@ import ServerTrust
 import TestSupport
 import Testing
 
-@testable import HTTPSession
+@testable import LarderHTTP
 
 @Suite("HTTPSession: decoding and cache policies of one request, and the contents of caches")
 struct RequestDecodingTests {
@@ -28,7 +28,7 @@ struct RequestDecodingTests {
                 (true, nil, true), (true, "gzip", true), (false, nil, false), (false, "gzip", false), (nil, "gzip", false),
                 (nil, nil, standard),
             ] as [(Bool?, String?, Bool)] {
-                var request = HTTPRequest(.get, origin.uri())
+                var request = SessionRequest(.get, origin.uri())
                 request.fields["Accept-Encoding"] = coding
                 request.options.decodesContent = option
                 let expected = isDecoded ? SessionValueTests.plain : SessionValueTests.gzip
@@ -48,7 +48,7 @@ struct RequestDecodingTests {
         defer { origin.stop() }
         let folder = try TemporaryFolder()
         let session = try HTTPSession.plain()
-        var request = HTTPRequest(.get, origin.uri())
+        var request = SessionRequest(.get, origin.uri())
         request.options.decodesContent = true
         let error = try await HTTPSession.failure { [request] in
             try await session.download(request, to: .file(folder.path("x")))
@@ -70,8 +70,8 @@ struct RequestDecodingTests {
         for cache in [nil, MemoryResponseCache()] {
             let session = try HTTPSession.plain { $0.cache = cache }
             let requests = [
-                HTTPRequest(.get, origin.uri()), HTTPRequest(.get, origin.uri(), fields: ["Range": "bytes=0-1"]),
-                HTTPRequest(.post, origin.uri(), body: .octets([1])),
+                SessionRequest(.get, origin.uri()), SessionRequest(.get, origin.uri(), fields: ["Range": "bytes=0-1"]),
+                SessionRequest(.post, origin.uri(), body: .octets([1])),
             ]
             for var request in requests {
                 request.cachePolicy = .storedOnly
@@ -101,7 +101,7 @@ struct RequestDecodingTests {
         func fill(_ cache: any ResponseCaching) async throws -> TargetURI {
             let session = try HTTPSession.plain { $0.cache = cache }
             for (path, kind) in [("/a", "1"), ("/a", "2"), ("/b", "1")] {
-                let request = HTTPRequest(.get, origin.uri(path), fields: ["X-Kind": kind])
+                let request = SessionRequest(.get, origin.uri(path), fields: ["X-Kind": kind])
                 #expect(try await session.send(request).cache?.isStored == true)
             }
             await session.shutdown(.cancel)
@@ -142,7 +142,7 @@ struct RequestDecodingTests {
         configuration.cache = MemoryResponseCache()
         let policies = try authority.policies(pins: identity.pins())
         let session = try HTTPSession(configuration: configuration, trust: .policies(policies))
-        let request = HTTPRequest(.get, "https://127.0.0.1:\(origin.port)/")
+        let request = SessionRequest(.get, "https://127.0.0.1:\(origin.port)/")
         let first = try await session.response(request, as: User.self)
         let pin = Pin(certificate: try #require(Certificate(der: identity.der)))
         #expect(first.value.name == "a" && first.trust?.matchedPin == pin && first.trust?.chain.count == 2)
@@ -164,7 +164,7 @@ struct RequestDecodingTests {
         defer { origin.stop() }
         let cache = MemoryResponseCache()
         let session = try HTTPSession.plain { $0.cache = cache }
-        let request = HTTPRequest(.get, origin.uri())
+        let request = SessionRequest(.get, origin.uri())
         let error = try await HTTPSession.failure { try await session.value(request, as: User.self) }
         #expect(error.value(as: Problem.self) == Problem(error: "1"))
         guard case .problem(let second) = try await session.response(request, as: User.self, or: Problem.self) else {

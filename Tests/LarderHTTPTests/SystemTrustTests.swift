@@ -2,7 +2,7 @@ import ServerTrust
 import TestSupport
 import Testing
 
-@testable import HTTPSession
+@testable import LarderHTTP
 
 @Suite("HTTPSession: the system's root certificates with pins")
 struct SystemTrustTests {

@@ -3,14 +3,14 @@ import HTTPSerialization
 import TestSupport
 import Testing
 
-@testable import HTTPSession
+@testable import LarderHTTP
 
 @Suite("HTTPSession: throttled content")
 struct ThrottleTests {
     private static let content = PatternBytes.make(20_000, seed: 7)
 
     /// The content in each form, with its complete bytes.
-    private static func bodies(_ folder: TemporaryFolder) throws -> [(name: String, request: HTTPRequest)] {
+    private static func bodies(_ folder: TemporaryFolder) throws -> [(name: String, request: SessionRequest)] {
         folder.write(content, to: "content")
         let path = folder.path("content")
         var form = MultipartForm()
@@ -25,10 +25,10 @@ struct ThrottleTests {
                 }
             })
         return try [
-            ("memory", HTTPRequest(.post, "/", body: .octets(content))),
-            ("file", HTTPRequest(.post, "/", body: .file(path: path))),
-            ("stream", HTTPRequest(.post, "/", body: .stream(stream))),
-            ("form", HTTPRequest(.post, "/", parameters: form, as: MultipartRequestSerializer())),
+            ("memory", SessionRequest(.post, "/", body: .octets(content))),
+            ("file", SessionRequest(.post, "/", body: .file(path: path))),
+            ("stream", SessionRequest(.post, "/", body: .stream(stream))),
+            ("form", SessionRequest(.post, "/", parameters: form, as: MultipartRequestSerializer())),
         ]
     }
 
@@ -78,7 +78,7 @@ struct ThrottleTests {
             request.options.throttle = PacketThrottle(packetLength: 999, pause: .zero)
             #expect(try await session.send(request).text == "true true", "\(name)")
         }
-        var empty = HTTPRequest(.post, origin.uri(), body: .octets([]))
+        var empty = SessionRequest(.post, origin.uri(), body: .octets([]))
         empty.options.throttle = .thirdGeneration
         #expect(try await session.send(empty).text == "true false")
     }

@@ -91,6 +91,7 @@ extension RunningServer {
                 TrustRoute.route { self.trust }, TrustRoute.servers(store),
                 PageRoute.route { self.openPage(plan, $0) }, ApprovalRoutes.list(server) { self.approvalsFile },
             ] + (plan.servesCommand ? control.map(\.closedToCommand) : control) + CacheRoutes.all(store, server)
+            + FarmRoutes.all(tier)
             + MetricsRoutes.all(of: status, server: server, store: store)
             + RequestRoutes.routes(server: server)
             + ExplainRoutes.routes(server: server, store: store, tellsQuery: plan.settings.log.access.includesQuery)
@@ -127,6 +128,9 @@ extension RunningServer {
                 self.pinAudit.findings.listed.map { ("\($0.host):\($0.port)", $0.matchedCount, $0.mismatchedCount) }
             })
         source.auditLog = auditLog
+        if let tier {
+            source.sharedTier = { .init(json: FarmReport(status: tier.status, nodes: nil).summary, metrics: tier.status.metrics) }
+        }
         if let telemetry = telemetry?.telemetry { source.undelivered = { telemetry.droppedCount } }
         return source
     }

@@ -14,6 +14,7 @@ import PolicyTools
 import ProxyAdmin
 import ProxyServer
 import ResponseStore
+import SharedTier
 import Synchronization
 import TextCoding
 import UpstreamTransport
@@ -24,6 +25,9 @@ final class RunningServer: Sendable {
     let store: ResponseStore
     /// A message about the store if the store is not available as the settings require.
     let storeRemark: String?
+    /// The responses that the machines of a farm share; `nil` without `store.shared.url`.
+    let tier: SharedTier?
+    private let tierBinding: TierBinding
     let accessLog: AccessLog
     /// The audit log; `nil` if the settings name none, or for a Larder that serves one command.
     let auditLog: AuditLog?
@@ -92,6 +96,8 @@ final class RunningServer: Sendable {
         DescriptorLimit.reserve(room.total(of: ServerSettings().connectionLimit))
         let sockets = if let opened { opened } else { try Self.bind(settings.listen, passed: manager.sockets, logger) }
         (store, storeRemark) = try Self.openStore(plan, logger)
+        tierBinding = TierBinding(storePath: plan.storePath == ":memory:" ? nil : plan.storePath) { logger.warning("\($0)") }
+        tier = try SharedTierAssembly.tier(plan, store: store, tierBinding, logger)
         // Each Larder has its own name in Via, so that two chained Larders do not look like a loop.
         pseudonym = "larder-" + Hexadecimal.encode(padded: UInt32.random(in: 0...UInt32.max))
         do {
@@ -141,7 +147,8 @@ final class RunningServer: Sendable {
             room.bound(&serverSettings)
             try recordings.prepare(&serverSettings, for: active.settings)
             server = try ProxyServer(
-                serverSettings, rules: settings.policy, shadow: settings.shadow.loaded, store: store, sockets: sockets,
+                serverSettings, rules: settings.policy, shadow: settings.shadow.loaded, store: store, tier: tier,
+                sockets: sockets,
                 transparent: transparent, loops: plan.loopCount,
                 budgets: ServerAssembly.budgets(settings, atMost: room.origins), accessLog: accessLog, auditLog: auditLog,
                 telemetry: telemetry?.telemetry
@@ -157,6 +164,7 @@ final class RunningServer: Sendable {
             logger.error("cannot start: \(error)")
             throw ExitCode.failure
         }
+        if tier != nil { tierBinding.bind(server) }
         addresses = server.addresses.enumerated().map { index, bound in
             var address = ListenAddress(address: bound.address, port: bound.port)
             address.tls = settings.listen[index].tls
@@ -254,6 +262,8 @@ final class RunningServer: Sendable {
     func close() {
         stopAdmin()
         freedMemory?.close()
+        tierBinding.bind(nil)
+        tier?.stop()
         server.stop()
         // If a change of the settings is in progress, waits until it is complete.
         reloading.sync {}
@@ -373,6 +383,13 @@ final class RunningServer: Sendable {
         serverSettings.transport.audit = pinAudit
         serverSettings.hasApprovers = hasApprovers
         room.bound(&serverSettings)
+        if let tier {
+            do throws(SharedTierAssembly.Unusable) {
+                try SharedTierAssembly.reloadKeys(tier, startedWith.store.shared)
+            } catch {
+                throw RunningRecordings.Refusal(reason: "store.shared.keys: \(error.reason)")
+            }
+        }
         try recordings.prepare(&serverSettings, for: settings)
         server.reload(serverSettings, rules: settings.policy, shadow: settings.shadow.loaded)
         served.withLock { $0 = next }

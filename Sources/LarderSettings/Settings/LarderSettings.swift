@@ -2,6 +2,7 @@ import ClientPasswords
 import HTTPMessage
 import PolicyTools
 import ProxyPolicy
+import RESPWire
 
 /// All settings, with their defaults. `SettingsSchema` defines how each setting is named, read and shown.
 ///
@@ -79,6 +80,31 @@ extension LarderSettings {
         package var path: String?
         package var memory = MemoryTier()
         package var disk = Marks(high: 2 << 30, low: 3 << 29)
+        package var shared = SharedStore()
+    }
+
+    /// The shared tier of a farm.
+    package struct SharedStore: Equatable, Sendable {
+        package enum Write: String, CaseIterable, Sendable {
+            case all
+            case secondRequest = "second_request"
+            case off
+        }
+
+        /// `nil` for no shared tier.
+        package var url: EngineURL?
+        package var user: String?
+        package var passwordFile: String?
+        /// The folder of the farm's keys; `nil` means `farm` in the user's data folder.
+        package var keys: String?
+        package var encrypts = true
+        package var write = Write.all
+        package var maximumBody: UInt64 = 1 << 20
+        package var timeout = Duration.milliseconds(50)
+        /// How long a request waits for the fetch of another node.
+        package var wait = Duration.seconds(2)
+        /// The name of this node; `nil` means the machine's name.
+        package var node: String?
     }
 
     /// If the size of the store exceeds the high mark, Larder evicts the least recently used responses until the size is at the low

@@ -3,7 +3,9 @@ import ProxyPolicy
 /// The table of all settings. Only this table defines how the settings are read, checked, shown, and described to editors (`larder
 /// config schema`) and to people (docs/configuration.md).
 package enum SettingsSchema {
-    package static let settings: [Setting] = [
+    package static let settings = first + store + sharedTier + others
+
+    private static let first: [Setting] = [
         Setting(
             "listen", \.listen, .list(of: .listenAddress),
             "Addresses that clients connect to. Port 0 lets the system choose; `--port-file` writes the port to a file. An "
@@ -19,29 +21,9 @@ package enum SettingsSchema {
                 + "and re-record responses that changed. `diff`: forward every request, and compare the response with the recorded "
                 + "one. A rule can set another mode for the requests that it matches. See [replay-modes.md](replay-modes.md)."
         ),
+    ]
 
-        Setting(
-            "store.path", \.store.path,
-            .optional(.path, or: "auto", meaning: "`$XDG_CACHE_HOME/larder/store.sqlite`"),
-            "The file that stores responses. `:memory:` stores them in memory only."),
-        Setting(
-            "store.memory.high", \.store.memory.marks.high, .size(),
-            "Memory for stored responses. Above this mark, Larder evicts the least recently used responses down to "
-                + "`store.memory.low`."),
-        Setting(
-            "store.memory.low", \.store.memory.marks.low, .size(),
-            "The mark at which Larder stops evicting stored responses from memory."),
-        Setting(
-            "store.memory.max_body", \.store.memory.bodyLengthLimit, .size(),
-            "Longest body that Larder keeps in memory. Larder limits the value to `store.memory.high` and to 64 MiB."),
-        Setting(
-            "store.disk.high", \.store.disk.high, .size(),
-            "Disk space for stored responses. Above this mark, Larder evicts the least recently used responses down to "
-                + "`store.disk.low`."),
-        Setting(
-            "store.disk.low", \.store.disk.low, .size(), "The mark at which Larder stops evicting stored responses from the disk."
-        ),
-
+    private static let others: [Setting] = [
         Setting(
             "loops", \.loops, .optional(.number(1...256), or: "auto", meaning: "one thread for each core, at most four"),
             "Number of threads that serve clients."),

@@ -18,6 +18,7 @@ struct MetricsReport {
 
     var families: [MetricFamily] {
         processFamilies + requestFamilies + upstreamFamilies + parentFamilies + policyFamilies + cacheFamilies
+            + (process.sharedTier?().metrics ?? [])
     }
 
     private static func count(_ number: Int) -> MetricFamily.Sample.Value { .count(UInt64(max(0, number))) }

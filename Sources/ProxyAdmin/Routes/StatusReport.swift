@@ -65,7 +65,7 @@ struct StatusReport {
             ("bytes", .object([("sent", .count(loops.sentBytes)), ("saved", .count(loops.savedBytes))])),
             ("transforms", transformsJSON), ("store", storeJSON), ("memory", memoryJSON),
             ("access_log", .object([("dropped", .count(process.droppedLines()))])),
-            ("audit_log", auditLogJSON),
+            ("audit_log", auditLogJSON), ("shared_tier", process.sharedTier?().json ?? .null),
             ("warnings", .array(warnings.map(Self.json))),
         ])
     }

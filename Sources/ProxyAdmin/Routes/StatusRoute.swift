@@ -1,8 +1,10 @@
 import AuditLog
 import EventLoop
 import HTTPMessage
+import Metrics
 import ProxyServer
 import ResponseStore
+import TextCoding
 
 /// `GET /v1/status`: the state and the statistics of this Larder, as JSON or as text.
 package enum StatusRoute {
@@ -24,6 +26,17 @@ package enum StatusRoute {
 
 /// The parts of the status that only the caller knows: about the process, its settings and its warnings.
 package struct StatusSource: Sendable {
+    /// The state of the shared tier, as its owner describes it.
+    package struct SharedTierReport: Sendable {
+        package let json: JSONText
+        package let metrics: [MetricFamily]
+
+        package init(json: JSONText, metrics: [MetricFamily]) {
+            self.json = json
+            self.metrics = metrics
+        }
+    }
+
     package struct Warning: Sendable {
         package let at: Timestamp
         package let message: String
@@ -48,6 +61,8 @@ package struct StatusSource: Sendable {
     package var droppedLines: @Sendable () -> UInt64
     /// The number of spans and log messages that the collector did not get.
     package var undelivered: @Sendable () -> UInt64 = { 0 }
+    /// The shared tier; `nil` if there is none.
+    package var sharedTier: (@Sendable () -> SharedTierReport)?
     /// The audit log; `nil` if there is none.
     package var auditLog: AuditLog?
     /// The latest attempt to read the settings: the start, until the first reload.

@@ -16,9 +16,9 @@ final class ResponseStoring {
     /// The right to give the response to the other machines of a farm; `nil` without a shared tier.
     private var lease: SharedLease?
 
+    /// Called before each attempt to fetch. The joined requests and the lease belong to all attempts together.
     func reset() {
         pending = nil
-        lease = nil
         if gathered.capacity > Self.keptCapacity { gathered = [] } else { gathered.removeAll(keepingCapacity: true) }
     }
 

@@ -9,8 +9,8 @@ package struct EngineConfiguration: Sendable {
     package var user: String?
     /// Reads the password, before each connection, so that a changed password is used at once. `nil` for none.
     package var password: (@Sendable () -> [UInt8]?)?
-    /// The policy by which a server is verified; for `rediss` only.
-    package var trust: TrustPolicy?
+    /// The policy by which a server is verified, for `rediss`. `nil`: no server is trusted.
+    package var trust: @Sendable (_ host: String, _ port: UInt16) -> TrustPolicy? = { _, _ in nil }
     /// How long a look-up waits for the engine, in milliseconds.
     package var timeout = 50
     /// How long an engine may leave a command unanswered, in milliseconds; then its connection is closed.

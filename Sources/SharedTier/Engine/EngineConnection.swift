@@ -133,7 +133,7 @@ final class EngineConnection: EventHandler, TimerHandler, BatchHandler {
         if getsockopt(channel.descriptor, SOL_SOCKET, SO_ERROR, &code, &length) != 0 { code = errno }
         guard code == 0 else { return close(because: .unreachable) }
         guard configuration.url.isSecure else { return greet() }
-        guard let trust = configuration.trust, let context = buffers.tlsContext else {
+        guard let trust = configuration.trust(address.host, address.port), let context = buffers.tlsContext else {
             return close(because: .tls("TLS cannot be set up"))
         }
         let judge = HandshakeJudge(policy: trust, host: address.host) { [loop] in

@@ -2,10 +2,14 @@ import RESPWire
 
 /// The names of keys in the engine. The keys of one cache key have the same hash tag, and therefore the same slot.
 struct EngineKeys: Sendable {
+    let farm: String
     private let prefix: [UInt8]
 
     /// - Parameter farm: the name of the farm, so that several farms can use one engine.
-    init(farm: String) { prefix = Array("larder:\(farm):".utf8) }
+    init(farm: String) {
+        self.farm = farm
+        prefix = Array("larder:\(farm):".utf8)
+    }
 
     /// The hash of a cache key: a field for each variant, and the fields of `EngineScripts`.
     func entry(_ name: [UInt8]) -> [UInt8] { prefix + [0x7B] + name + [0x7D] }

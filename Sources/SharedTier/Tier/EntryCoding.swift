@@ -16,13 +16,13 @@ package protocol EntryCoding: AnyObject {
     func name(ofVariant nominatedFields: [UInt8], key: [UInt8]) -> [UInt8]
 
     /// Seals responses together. A response that cannot be sealed, or may not be shared, gives `nil`.
-    func seal(_ batch: [EntryToSeal], at now: Timestamp) -> [SealedEntry?]
+    func seal(_ batch: [EntryToSeal], at now: Timestamp) -> [StorableEntry?]
 
     /// - Parameters:
     ///   - epoch: the farm's epoch; entries of other epochs are refused.
     ///   - oldest: entries of earlier generations are refused, because purges after them may be unknown.
     func open(_ entry: [UInt8], key: [UInt8], epoch: [UInt8], oldest: Int64, at now: Timestamp) -> Result<
-        OpenedEntry, EntryRefusal
+        FoundEntry, EntryRefusal
     >
 
     /// Protects a record of a purge, which contains URLs.
@@ -42,7 +42,7 @@ package struct EntryToSeal: Sendable {
 }
 
 /// An entry for the engine. A long body follows in pieces under their own names.
-package struct SealedEntry: Sendable {
+package struct StorableEntry: Sendable {
     package let entry: [UInt8]
     package let pieces: [(name: [UInt8], bytes: [UInt8])]
 
@@ -53,7 +53,7 @@ package struct SealedEntry: Sendable {
 }
 
 /// An entry that was read and verified.
-package struct OpenedEntry {
+package struct FoundEntry {
     /// The response; its body is empty if it follows in pieces.
     package let response: StoredResponse
     package let mark: FarmMark

@@ -33,7 +33,7 @@ final class FarmMember: TimerHandler {
     var oldestGeneration: Int64 { purges.floor }
 
     /// Whether an entry may be used: it was fetched in this epoch, and no later purge covers it.
-    func permits(_ entry: OpenedEntry, at now: Timestamp) -> Bool {
+    func permits(_ entry: FoundEntry, at now: Timestamp) -> Bool {
         guard isCurrent, let mark, entry.mark.epoch == mark.epoch, entry.mark.generation <= mark.generation else { return false }
         return purges.leaves(entry.response, fetchedIn: entry.mark.generation, at: now)
     }

@@ -43,6 +43,9 @@ package final class SharedTier: SharedResponses {
         resolver.stop()
     }
 
+    /// Uses another coder from now on, with other keys of the same farm.
+    package func use(_ coder: @escaping @Sendable () -> any EntryCoding) { _ = onThread { $0.use(coder()) } }
+
     // MARK: Responses
 
     package func find(_ lookUp: SharedLookUp, reply: Reply<SharedAnswer>) {
@@ -53,7 +56,7 @@ package final class SharedTier: SharedResponses {
 
     package func offer(_ response: StoredResponse, under lease: SharedLease) {
         let count = response.body.length
-        guard lease.isForStore, Sharing.permits(response), count <= configuration.maximumBody else {
+        guard lease.isForStore, count <= configuration.maximumBody else {
             return gauge.note(.unshared)
         }
         // A head and its facts are small beside this constant.

@@ -25,7 +25,7 @@ final class TierLookUp: TimerHandler {
     private var hasWaited = false
     private var hasRefused = false
     /// A stale response, for the caller to validate.
-    private var stale: OpenedEntry?
+    private var stale: FoundEntry?
     private var pieces: [[UInt8]?] = []
     private var isFresh = true
 
@@ -91,7 +91,7 @@ final class TierLookUp: TimerHandler {
     private func receivedVariants(_ value: RESPValue) {
         guard let fields = value.elements else { return end(.absent, .failed) }
         guard worker.farm.isCurrent, let epoch = worker.farm.mark?.epoch else { return end(.absent, .unavailable) }
-        var opened: [OpenedEntry] = []
+        var opened: [FoundEntry] = []
         let (now, oldest) = (worker.hooks.now(), worker.farm.oldestGeneration)
         for index in stride(from: 0, to: fields.count - 1, by: 2) {
             guard let field = fields[index].octets, field.count > 1, let entry = fields[index + 1].octets else { continue }
@@ -118,7 +118,7 @@ final class TierLookUp: TimerHandler {
 
     // MARK: The body
 
-    private func read(_ entry: OpenedEntry) {
+    private func read(_ entry: FoundEntry) {
         guard !entry.pieces.isEmpty else { return found(entry) }
         state = .reading
         pieces = Array(repeating: nil, count: entry.pieces.count)
@@ -140,17 +140,17 @@ final class TierLookUp: TimerHandler {
         }
     }
 
-    private func join(_ entry: OpenedEntry) {
+    private func join(_ entry: FoundEntry) {
         switch entry.join(pieces.compactMap { $0 }) {
         case .failure(let refusal):
             refuse(refusal)
             lead()
         case .success(let whole):
-            found(OpenedEntry(response: whole, mark: entry.mark, pieces: [], signer: entry.signer, join: entry.join))
+            found(FoundEntry(response: whole, mark: entry.mark, pieces: [], signer: entry.signer, join: entry.join))
         }
     }
 
-    private func found(_ entry: OpenedEntry) {
+    private func found(_ entry: FoundEntry) {
         if isFresh { return end(.found(entry.response, nil), hasWaited ? .waited : .hit) }
         stale = entry
         lead()

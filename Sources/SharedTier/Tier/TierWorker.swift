@@ -8,7 +8,7 @@ import ResponseStore
 final class TierWorker: EngineRouterOwner, TimerHandler {
     let loop: EventLoop
     let configuration: TierConfiguration
-    let coder: any EntryCoding
+    private(set) var coder: any EntryCoding
     let keys: EngineKeys
     let hooks: TierHooks
     let gauge: TierGauge
@@ -49,7 +49,14 @@ final class TierWorker: EngineRouterOwner, TimerHandler {
         let timer = loop.makeTimer(self)
         self.timer = timer
         farm.start()
+        publishStatus()
         loop.setTimer(timer, afterMilliseconds: Self.tickMilliseconds)
+    }
+
+    func use(_ coder: any EntryCoding) {
+        // The names of all keys in the engine contain the farm.
+        guard coder.farm == keys.farm else { return hooks.warn("the keys of another farm are not used before the next start") }
+        self.coder = coder
     }
 
     func close() {

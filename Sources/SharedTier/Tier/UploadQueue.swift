@@ -76,7 +76,7 @@ final class UploadQueue: TimerHandler {
         return kept > 0 ? min(kept, greatestSeconds) * 1000 : nil
     }
 
-    private func store(_ entry: SealedEntry, of upload: Upload, milliseconds: Int64) {
+    private func store(_ entry: StorableEntry, of upload: Upload, milliseconds: Int64) {
         let key = upload.entry.response.key
         let name = worker.coder.name(ofKey: key)
         // The pieces are stored before the entry that names them.

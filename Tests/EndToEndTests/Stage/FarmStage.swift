@@ -1,5 +1,6 @@
 import EventLoop
 import Foundation
+import RESPWire
 import ResponseStore
 import SharedTier
 import TestSupport

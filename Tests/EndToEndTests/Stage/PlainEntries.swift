@@ -12,9 +12,12 @@ final class PlainEntries: EntryCoding {
     func name(ofKey key: [UInt8]) -> [UInt8] { Array("k\(Self.hash(key))".utf8) }
     func name(ofVariant nominatedFields: [UInt8], key: [UInt8]) -> [UInt8] { Array("v\(Self.hash(nominatedFields))".utf8) }
 
-    func seal(_ batch: [EntryToSeal], at now: Timestamp) -> [SealedEntry?] {
+    func seal(_ batch: [EntryToSeal], at now: Timestamp) -> [StorableEntry?] {
         batch.map { entry in
-            guard case .bytes(let body) = entry.response.body else { return nil }
+            let flags = entry.response.facts.flags
+            guard case .bytes(let body) = entry.response.body,
+                flags.isDisjoint(with: [.private, .noStore, .setCookie, .authorized])
+            else { return nil }
             var facts: [UInt8] = []
             entry.response.facts.encode(into: &facts)
             var head: [UInt8] = []
@@ -33,13 +36,13 @@ final class PlainEntries: EntryCoding {
                 head, pieces.isEmpty ? body : [], names,
             ]
             let bytes = fields.flatMap(Self.framed)
-            return SealedEntry(entry: Array("\(Self.hash(bytes)) ".utf8) + bytes, pieces: pieces)
+            return StorableEntry(entry: Array("\(Self.hash(bytes)) ".utf8) + bytes, pieces: pieces)
         }
     }
 
     func open(
         _ entry: [UInt8], key: [UInt8], epoch: [UInt8], oldest: Int64, at now: Timestamp
-    ) -> Result<OpenedEntry, EntryRefusal> {
+    ) -> Result<FoundEntry, EntryRefusal> {
         let sum = entry.prefix { $0 != 0x20 }
         let bytes = Array(entry.dropFirst(sum.count + 1))
         guard String(decoding: sum, as: UTF8.self) == Self.hash(bytes), let fields = Self.fields(bytes), fields.count == 8,
@@ -57,7 +60,7 @@ final class PlainEntries: EntryCoding {
             key: key, nominatedFields: fields[3], facts: facts, head: head, requestTime: facts.responseTime,
             body: .bytes(fields[6]))
         return .success(
-            OpenedEntry(
+            FoundEntry(
                 response: response, mark: FarmMark(epoch: epoch, generation: generation), pieces: names, signer: "none"
             ) { pieces in
                 for (name, piece) in zip(names, pieces) where name != Array("p\(Self.hash(piece))".utf8) {

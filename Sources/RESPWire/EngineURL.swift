@@ -1,5 +1,3 @@
-import RESPWire
-
 /// The URL of an engine or of a cluster: `redis://host:port` or `rediss://host:port` (TLS). Several nodes of a cluster are separated by
 /// commas; one of them is enough to find the others.
 package struct EngineURL: Equatable, Sendable, CustomStringConvertible {
