@@ -130,7 +130,7 @@ let package = Package(
             "SharedTier",
             uses: [
                 "HTTPMessage", "HTTPCaching", "RESPWire", "ServerTrust", "TLSChannel", "SignedEntries", "EventLoop",
-                "ResponseStore", "CLinux",
+                "ResponseStore", "CLarderLinux",
             ]),
         module(
             "AccessLog", uses: ["HTTPMessage", "ServerTrust", "EventLoop", "UpstreamTransport", "ProxyCore", "CLarderLinux"]),
@@ -212,7 +212,7 @@ let package = Package(
                 "ProxyServer",
                 "ProxyAdmin", "CommandSupport", "LocalCA", "Downloads", "LarderSettings", "PinTools", "PolicyTools",
                 "AdminClient", "Metrics", "SharedTier",
-                "CommandEnvironment", "Doctor", "CLinux",
+                "CommandEnvironment", "Doctor", "CLarderLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: withCommandLine),
                 .product(name: "Logging", package: "swift-log", condition: withCommandLine),
             ]),
@@ -352,7 +352,7 @@ let package = Package(
                 "ParentSelection", "UpstreamTransport", "LarderHTTP",
                 "ResponseStore", "Reachability", "ProxyCore", "SecretScanning", "Snapshots", "AccessLog", "Recordings",
                 "ProxyServer", "ProxyAdmin", "LarderSettings", "LarderCLI", "RESPWire", "SharedTier", "EventLoop", "TestSupport",
-                "CLinux", "CZlib",
+                "CLarderLinux", "CLarderZlib",
             ],
             swiftSettings: swift),
     ],

@@ -78,7 +78,7 @@ enum ModuleTable {
         "SharedTier": Module(
             [
                 "HTTPMessage", "HTTPCaching", "RESPWire", "ServerTrust", "TLSChannel", "SignedEntries", "EventLoop",
-                "ResponseStore", "CLinux",
+                "ResponseStore", "CLarderLinux",
             ], others: ["Glibc", "Synchronization"]),
         "AccessLog": Module(
             ["HTTPMessage", "ServerTrust", "EventLoop", "UpstreamTransport", "ProxyCore", "CLarderLinux"],
@@ -152,7 +152,7 @@ enum ModuleTable {
                 "CommandSupport",
                 "LocalCA", "Downloads", "LarderSettings", "PinTools", "PolicyTools", "AdminClient", "CommandEnvironment",
                 "Doctor", "SharedTier", "Metrics",
-                "CLinux",
+                "CLarderLinux",
             ], others: ["Foundation", "Dispatch", "Synchronization", "ArgumentParser", "Logging"]),
         "larder": Module(["LarderCLI"]),
     ]
