@@ -3,6 +3,7 @@ import HTTPMessage
 import ResponseStore
 import SharedTier
 import TestSupport
+import ServerTrust
 import Testing
 
 private let patterned: @Sendable (OriginRequest, borrowing OriginConnection) -> Bool = { request, connection in
@@ -63,6 +64,24 @@ struct SharedTierTests {
             #expect(try farm.fetch("/", from: 1, fields: "Accept-Language: \(language)\r\n").text == language)
         }
         #expect(farm.requestCount == 3)
+    }
+
+    @Test("Responses of a host that gets a client certificate are not in the engine")
+    func keepsIdentifiedHosts() throws {
+        let redis = try RedisServer()
+        let files = TestAuthority().clientFiles()
+        let identity = try ClientIdentity(pem: files.certificate, key: files.key)
+        let scope = try #require(HostScope(host: "127.0.0.1", port: nil))
+        let farm = try FarmStage(2, ports: [redis.port]) { _, connection in
+            connection.respond(fields: "Cache-Control: max-age=60\r\n", body: "own")
+        } server: {
+            _ = $0.transport.identities.insert(identity, for: scope)
+        }
+        for node in farm.nodes.indices {
+            #expect(try !farm.fetch("/", from: node).cacheStatus.contains("shared_tier"))
+            #expect(try farm.fetch("/", from: node).cacheStatus.contains("hit"))
+        }
+        #expect(farm.requestCount == 2)
     }
 
     @Test(

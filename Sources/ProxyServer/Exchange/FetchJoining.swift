@@ -41,7 +41,9 @@ final class FetchJoining {
     private func lead(_ entry: FetchEntry, for driver: ExchangeDriver) {
         driver.storing.lead(entry)
         guard driver.exchange.looksAgainWhenLeading, let stored = driver.newestInMemory else {
-            if let tier = driver.worker.shared.tier, driver.exchange.asksSharedTier { return ask(tier, for: driver) }
+            if let tier = driver.worker.shared.tier, driver.exchange.asksSharedTier, !hasIdentity(for: driver) {
+                return ask(tier, for: driver)
+            }
             return driver.handle(.leadsFetch(at: driver.now))
         }
         driver.storing.releaseJoined(.complete(stored), for: driver)
@@ -49,6 +51,12 @@ final class FetchJoining {
     }
 
     // MARK: The shared tier
+
+    /// Whether Larder has a client certificate for the origin. What such an origin sends is for this machine, whatever its fields say.
+    private func hasIdentity(for driver: ExchangeDriver) -> Bool {
+        let host = String(decoding: driver.exchange.originHost, as: UTF8.self)
+        return driver.worker.transport.configuration.identities.value(host: host, port: driver.exchange.originPort) != nil
+    }
 
     private func ask(_ tier: any SharedResponses, for driver: ExchangeDriver) {
         let epoch = driver.epoch

@@ -1,6 +1,7 @@
 import EventLoop
 import Foundation
 import RESPWire
+import ProxyServer
 import ResponseStore
 import SharedTier
 import TestSupport
@@ -23,7 +24,7 @@ final class FarmStage {
     init(
         _ count: Int, ports: [UInt16], isJoined: Bool = true, yaml: String = "", url: String? = nil,
         answer: @escaping @Sendable (OriginRequest, borrowing OriginConnection) -> Bool,
-        change: (inout TierConfiguration) -> Void = { _ in }
+        change: (inout TierConfiguration) -> Void = { _ in }, server: (inout ServerSettings) -> Void = { _ in }
     ) throws {
         origin = ScriptedOrigin.answering(answer)
         let text = url ?? "redis://" + ports.map { "127.0.0.1:\($0)" }.joined(separator: ",")
@@ -35,7 +36,7 @@ final class FarmStage {
             configuration.engine.timeout = Int(Deadline.milliseconds) / 2
             configuration.wait = Int(Deadline.milliseconds) / 2
             change(&configuration)
-            return try TestProxy(yaml, engine: configuration, warn: { warnings.add($0) })
+            return try TestProxy(yaml, engine: configuration, warn: { warnings.add($0) }, change: server)
         }
         if isJoined { try eventually { nodes.allSatisfy { $0.tier?.status.isCurrent == true } } }
     }
