@@ -44,9 +44,8 @@ struct ImportTests {
     func readsSettingsAlone() {
         let granted: Set = [
             "CertificateAuthority", "ClientPasswords", "CommandSupport", "Foundation", "HTTPMessage", "HTTPSerialization",
-            "HTTPWire",
-            "LocalCA",
-            "UpstreamTransport", "PolicyTools", "ProxyPolicy", "ServerTrust", "SignedEntries", "TextCoding", "TLSChannel", "Yams",
+            "HTTPWire", "LocalCA", "UpstreamTransport", "PolicyTools", "ProxyPolicy", "RESPWire", "ServerTrust", "SignedEntries",
+            "TextCoding", "TLSChannel", "Yams",
         ]
         let files = Repository.sources.filter { file in
             ["LarderSettings", "LocalCA", "CommandSupport"].contains(file.module)

@@ -5,8 +5,8 @@
 #     larder-fuzz       for many inputs: the checks that debug builds make, coverage of the modules alone
 #     larder-fuzz-asan  the same and AddressSanitizer, with comparisons traced: a tenth as fast
 #
-# LarderSettings, which reads settings, needs the pure modules,
-# ServerTrust, SignedEntries, TLSChannel, CertificateAuthority, ClientPasswords, EventLoop, UpstreamTransport, PolicyTools, CommandSupport and LocalCA; Tests/ArchitectureTests sees to it.
+# LarderSettings, which reads settings, needs the pure modules, ServerTrust, SignedEntries, TLSChannel, CertificateAuthority,
+# ClientPasswords, EventLoop, UpstreamTransport, PolicyTools, CommandSupport and LocalCA. Tests/ArchitectureTests compares its imports.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -58,7 +58,9 @@ program() { # NAME, options of Swift for what is covered, for what is not, of C
     module PolicyTools Sources/PolicyTools "${covered[@]}"
     module HTTPSerialization Sources/HTTPSerialization "${covered[@]}"
     module EventLoop Sources/EventLoop "${uncovered[@]}"
+    module ParentSelection Sources/ParentSelection "${covered[@]}"
     module UpstreamTransport Sources/UpstreamTransport "${covered[@]}"
+    module Reachability Sources/Reachability "${uncovered[@]}"
     module LarderHTTP Sources/LarderHTTP "${covered[@]}"
     module Yams "${yams#"$root/"}/Yams" "${uncovered[@]}" -swift-version 5 -DSWIFT_PACKAGE
     module CommandSupport Sources/CommandSupport "${covered[@]}"

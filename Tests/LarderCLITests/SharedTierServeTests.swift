@@ -1,5 +1,5 @@
+import EventLoop
 import Foundation
-import Synchronization
 import TestSupport
 import Testing
 
@@ -7,7 +7,7 @@ import Testing
 struct SharedTierServeTests {
     /// An origin whose content changes with each release.
     private final class Releases: Sendable {
-        private let number = Mutex(1)
+        private let number = Guarded(1)
         func next() { number.withLock { $0 += 1 } }
         var current: Int { number.withLock { $0 } }
     }
