@@ -180,7 +180,8 @@ struct WebSocketTests {
         try await socket.ping()
         await socket.close()
         let received = events.wait()
-        #expect(received.first == .pong([7, 8]) && received.count == 4)
+        // The first ping of ours may leave before the server's ping has arrived.
+        #expect(received.contains(.pong([7, 8])) && received.count == 4, "\(received)")
         origin.stop()
     }
 

@@ -1,11 +1,11 @@
 import Foundation
-import LarderHTTP
-import Testing
 
 // docs/library-testing.md shows the text between the two lines, word for word.
 // sample
 import HTTPSerialization
+import LarderHTTP
 import LarderTesting
+import Testing
 
 struct Item: Decodable, Equatable, Sendable { let name: String }
 
