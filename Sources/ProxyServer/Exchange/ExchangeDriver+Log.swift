@@ -118,7 +118,8 @@ extension ExchangeDriver {
     private func madeMembers() -> [UInt8] {
         if !accessLog.tellsMembers { return [] }
         let recording = recording.member(for: self)
-        return recording + chainMember() + wayMember()
+        // A replayed hit has neither: then its member is used as it is, without an allocation.
+        return logged.judgedChain.isEmpty && logged.way.isEmpty ? recording : recording + chainMember() + wayMember()
     }
 
     /// The way on which the request left; empty for direct connections.
