@@ -5,7 +5,10 @@ extension ResponseBody {
     public func lines(limits: StreamLimits = StreamLimits()) -> BodyLines { BodyLines(body: self, limits: limits) }
 
     /// The content as elements, each decoded by a serializer.
-    /// - Parameter form: whether each line is an element (JSON Lines), or the content is one JSON array.
+    /// - Parameters:
+    ///   - serializer: decodes one element.
+    ///   - form: whether each line is an element (JSON Lines), or the content is one JSON array.
+    ///   - limits: the greatest length of a line or an element.
     public func elements<Serializer: ResponseSerializer>(
         as serializer: Serializer, in form: ElementForm = .lines, limits: StreamLimits = StreamLimits()
     ) -> BodyElements<Serializer> {

@@ -42,8 +42,10 @@ public final class WebSocket: Sendable {
     // MARK: Sending
 
     /// Sends a message, and returns when the kernel has all of its bytes.
-    /// - Parameter compresses: `false` sends the message without compression. Do so for a message with a secret beside text that another
-    ///   person has chosen, because its compressed length would show whether they are alike.
+    /// - Parameters:
+    ///   - message: the message.
+    ///   - compresses: `false` sends the message without compression. Do so for a message with a secret beside text that another person
+    ///     has chosen, because its compressed length would show whether they are alike.
     /// - Throws: `websocket_closed` once the connection is closed or closing; `cancelled` if the task is cancelled, after which the
     ///   message may still be sent.
     public func send(_ message: Message, compresses: Bool = true) async throws(SessionError) {
@@ -60,7 +62,9 @@ public final class WebSocket: Sendable {
     /// Closes the connection: sends a Close frame, and waits for the server's. After `WebSocketOptions.closeTimeout` it waits no longer.
     ///
     /// Messages that arrive after this call are not delivered. A second call only waits.
-    /// - Parameter reason: for the server's log; after 123 bytes it is cut off.
+    /// - Parameters:
+    ///   - code: why the connection ends (RFC 6455 §7.4).
+    ///   - reason: for the server's log; after 123 bytes it is cut off.
     /// - Returns: the server's Close frame; `nil` if there was none.
     @discardableResult
     public func close(_ code: CloseCode = .normal, reason: String = "") async -> Closing? {
@@ -92,7 +96,9 @@ extension WebSocket: AsyncSequence {
 extension WebSocket {
     /// A message (RFC 6455 §5.6).
     public enum Message: Equatable, Sendable {
+        /// Text, as UTF-8.
         case text(String)
+        /// Bytes.
         case binary([UInt8])
 
         var onWire: WebSocketMessage {
